@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Silhouette",
+    products: [
+        .library(name: "Silhouette", targets: ["Silhouette"]),
+        .executable(name: "silhouette", targets: ["SilhouetteCLI"]),
+    ],
+    targets: [
+        // Debian's C libraries: a module map and a header of inline shims each.
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+        .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+
+        // The network as a value, knowing no device.
+        .target(name: "ModelGraph"),
+
+        // The processor's path.
+        .target(name: "CPUKernels", cSettings: [.define("NDEBUG", .when(configuration: .release))]),
+        .target(name: "CPUBackend", dependencies: ["ModelGraph", "CPUKernels"]),
+
+        // Pictures.
+        .target(name: "Imaging", dependencies: ["CPNG", "CTurboJPEG", "CWebP"]),
+
+        // What people import, and what they type.
+        .target(name: "Silhouette", dependencies: ["ModelGraph", "CPUBackend", "Imaging"]),
+        .executableTarget(name: "SilhouetteCLI", dependencies: ["Silhouette", "ModelGraph", "CPUBackend", "Imaging"]),
+
+        // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
+        .target(name: "TestSupport", dependencies: ["ModelGraph"], path: "Tests/Support"),
+        .testTarget(name: "ModelGraphTests", dependencies: ["ModelGraph", "TestSupport"]),
+        .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "TestSupport"]),
+        .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
+        .testTarget(name: "SilhouetteTests", dependencies: ["Silhouette", "TestSupport"]),
+        .testTarget(name: "CommandLineTests", dependencies: ["TestSupport", "SilhouetteCLI"]),
+    ],
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu17
+)

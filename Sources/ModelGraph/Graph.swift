@@ -1,0 +1,116 @@
+/// A tensor of one graph, by its position in `Graph.tensors`.
+public struct TensorID: Hashable, Sendable {
+    /// Position in `Graph.tensors`.
+    public let index: Int
+}
+
+/// What is known of a tensor before the network runs.
+public struct TensorDescription: Sendable {
+    /// Name, unique in its graph.
+    public var name: String
+    /// Extent for one picture.
+    public var shape: Shape
+}
+
+/// One step of a network: `activation(operation(inputs) + pictureBias + residual)`.
+public struct Layer: Sendable {
+    /// Name, unique in its graph.
+    public var name: String
+    /// Names of the layers of the model file whose work this one does, in their order.
+    public var members: [String]
+    /// What is computed.
+    public var operation: Operation
+    /// What it is computed from.
+    public var inputs: [TensorID]
+    /// A tensor of the output's shape that is added before the activation.
+    public var residual: TensorID?
+    /// A 1x1 tensor with the output's channels that is added to every pixel before the activation.
+    public var pictureBias: TensorID?
+    /// Applied last.
+    public var activation: Activation
+    /// What is computed.
+    public var output: TensorID
+
+    /// Every tensor that the layer reads.
+    public var reads: [TensorID] { inputs + [residual, pictureBias].compactMap(\.self) }
+}
+
+/// A network: layers in an order in which they can run, and the tensors between them.
+///
+/// Each tensor is either an input or written by exactly one layer, which stands before all that read it.
+public struct Graph: Sendable {
+    /// Name of the network.
+    public var name: String
+    /// All tensors, addressed by `TensorID`.
+    public internal(set) var tensors: [TensorDescription] = []
+    /// The layers, each after those that it reads from.
+    public internal(set) var layers: [Layer] = []
+    /// What the caller provides.
+    public internal(set) var inputs: [TensorID] = []
+    /// What the caller gets. Never an input.
+    public var outputs: [TensorID] = []
+
+    /// Creates a graph without layers.
+    public init(name: String) { self.name = name }
+
+    /// The description of a tensor.
+    public subscript(_ id: TensorID) -> TensorDescription { tensors[id.index] }
+
+    /// The shape of a tensor.
+    public func shape(of id: TensorID) -> Shape { tensors[id.index].shape }
+
+    /// Adds an input tensor.
+    public mutating func addInput(_ name: String, _ shape: Shape) -> TensorID {
+        let id = addTensor(name, shape)
+        inputs.append(id)
+        return id
+    }
+
+    /// Adds a layer at the end and gives its output tensor, whose shape follows from the operation.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name; its output tensor is called `output`, or as the layer where that is nil.
+    ///   - inputs: Tensors of this graph, in the operation's order.
+    /// - Throws: `GraphError` when the shapes do not fit the operation.
+    @discardableResult
+    public mutating func append(
+        _ name: String, _ operation: Operation, _ inputs: [TensorID], activation: Activation = .none,
+        residual: TensorID? = nil, pictureBias: TensorID? = nil, output: String? = nil
+    ) throws(GraphError) -> TensorID {
+        let shape = try operation.outputShape(for: inputs.map(shape(of:)), layer: name)
+        if let residual, self.shape(of: residual) != shape {
+            throw GraphError(layer: name, "adds \(self.shape(of: residual)) to its result of \(shape)")
+        }
+        if let pictureBias, self.shape(of: pictureBias) != Shape(height: 1, width: 1, channels: shape.channels) {
+            throw GraphError(layer: name, "adds \(self.shape(of: pictureBias)) to every pixel of \(shape)")
+        }
+        let id = addTensor(output ?? name, shape)
+        layers.append(
+            Layer(
+                name: name, members: [name], operation: operation, inputs: inputs, residual: residual,
+                pictureBias: pictureBias, activation: activation, output: id))
+        return id
+    }
+
+    mutating func addTensor(_ name: String, _ shape: Shape) -> TensorID {
+        tensors.append(TensorDescription(name: name, shape: shape))
+        return TensorID(index: tensors.count - 1)
+    }
+}
+
+/// Why a graph cannot be: the layer, and what is wrong with it.
+public struct GraphError: Error, CustomStringConvertible, Sendable {
+    /// Name of the layer at fault.
+    public let layer: String
+    /// What is wrong, as the rest of a sentence that begins with the layer.
+    public let reason: String
+
+    /// Creates an error about `layer`.
+    public init(layer: String, _ reason: String) {
+        self.layer = layer
+        self.reason = reason
+    }
+
+    /// One line: the layer and the reason.
+    public var description: String { "layer \(layer): \(reason)" }
+}

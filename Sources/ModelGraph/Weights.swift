@@ -1,0 +1,98 @@
+/// A constant array of a model: the weights or the bias of a layer.
+///
+/// The values stay where they are (in the mapped model file, or in an array) and are converted to float32 on request.
+public struct Weights: Sendable {
+    /// How the values are stored.
+    public enum Format: String, Sendable {
+        /// IEEE 754 binary32, little-endian.
+        case float32 = "F32"
+        /// IEEE 754 binary16, little-endian.
+        case float16 = "F16"
+
+        /// Bytes of one value.
+        public var byteCount: Int { self == .float32 ? 4 : 2 }
+    }
+
+    /// Bytes that stay valid as long as the object lives, such as a mapped file.
+    public protocol Storage: AnyObject, Sendable {
+        /// The bytes.
+        var bytes: UnsafeRawBufferPointer { get }
+    }
+
+    /// Extent of each dimension, outermost first.
+    public let shape: [Int]
+    /// How the values are stored.
+    public let format: Format
+    private let storage: any Storage
+    private let offset: Int
+
+    /// Creates an array over `storage`, its values beginning at byte `offset`.
+    ///
+    /// The caller has checked that `shape` fits into the storage.
+    public init(shape: [Int], format: Format, storage: any Storage, offset: Int) {
+        self.shape = shape
+        self.format = format
+        self.storage = storage
+        self.offset = offset
+        precondition(offset >= 0 && offset + byteCount <= storage.bytes.count, "weights reach past their storage")
+    }
+
+    /// Creates an array that owns its values.
+    public init(shape: [Int], values: [Float]) {
+        precondition(shape.reduce(1, *) == values.count, "shape \(shape) does not hold \(values.count) values")
+        self.init(shape: shape, format: .float32, storage: ArrayStorage(values), offset: 0)
+    }
+
+    /// Number of values.
+    public var count: Int { shape.reduce(1, *) }
+
+    /// Bytes that the values take as they are stored.
+    public var byteCount: Int { count * format.byteCount }
+
+    /// The values as float32, in the order of the shape.
+    public func floats() -> [Float] {
+        let bytes = UnsafeRawBufferPointer(rebasing: storage.bytes[offset..<offset + byteCount])
+        return [Float](unsafeUninitializedCapacity: count) { values, initialized in
+            switch format {
+            case .float32:
+                UnsafeMutableRawBufferPointer(values).copyMemory(from: bytes)
+            case .float16:
+                for index in 0..<count {
+                    let bits = UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self))
+                    values[index] = float(fromHalf: bits)
+                }
+            }
+            initialized = count
+        }
+    }
+}
+
+/// The value of an IEEE 754 binary16 number given by its bits.
+///
+/// `Float16` is not available to every processor that Swift compiles for, and a table or an intrinsic gains nothing here.
+public func float(fromHalf bits: UInt16) -> Float {
+    let sign = UInt32(bits & 0x8000) << 16
+    let exponent = UInt32(bits >> 10) & 0x1f
+    let fraction = UInt32(bits & 0x3ff)
+    switch exponent {
+    case 0:  // zero and subnormal numbers: fraction * 2^-24, exact in float32
+        let magnitude = Float(fraction) * 0x1p-24
+        return sign == 0 ? magnitude : -magnitude
+    case 31: return Float(bitPattern: sign | 0x7f80_0000 | fraction << 13)
+    default: return Float(bitPattern: sign | (exponent + 112) << 23 | fraction << 13)
+    }
+}
+
+/// Owns the values of weights that come from no file.
+private final class ArrayStorage: Weights.Storage {
+    // Never written after init, freed in deinit: safe to read from any thread.
+    nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+
+    init(_ values: [Float]) {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(4, values.count * 4), alignment: 64)
+        values.withUnsafeBytes { copy.copyMemory(from: $0) }
+        bytes = UnsafeRawBufferPointer(copy)
+    }
+
+    deinit { bytes.deallocate() }
+}
