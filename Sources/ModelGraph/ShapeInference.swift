@@ -73,18 +73,6 @@ extension Operation {
     }
 }
 
-/// Bounds on what a model may ask for, so that products of sizes cannot overflow and memory is bounded before it is taken.
-public enum Limits {
-    /// Rows or columns of a map.
-    public static let side = 16_384
-    /// Channels of a map.
-    public static let channels = 65_536
-    /// Values of one tensor: 1 GiB of float32.
-    public static let elements = 1 << 28
-    /// Rows or columns of a kernel; also strides, dilations and paddings.
-    public static let window = 4_096
-}
-
 extension Convolution {
     /// Checks everything that does not depend on the input.
     fileprivate func check(layer: String) throws(GraphError) {

@@ -65,6 +65,23 @@ public struct Weights: Sendable {
             initialized = count
         }
     }
+
+    /// Position of the first infinite or undefined value, nil where all are finite.
+    func firstNonFiniteIndex() -> Int? {
+        let bytes = UnsafeRawBufferPointer(rebasing: storage.bytes[offset..<offset + byteCount])
+        switch format {
+        case .float32:
+            return (0..<count).first {
+                let bits = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * $0, as: UInt32.self))
+                return bits & 0x7f80_0000 == 0x7f80_0000
+            }
+        case .float16:
+            return (0..<count).first {
+                let bits = UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2 * $0, as: UInt16.self))
+                return bits & 0x7c00 == 0x7c00
+            }
+        }
+    }
 }
 
 /// The value of an IEEE 754 binary16 number given by its bits.

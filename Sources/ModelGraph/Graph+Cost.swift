@@ -1,0 +1,36 @@
+extension Graph {
+    /// Multiply-accumulate operations of one layer for one picture; convolutions of any kind count, nothing else does.
+    public func macCount(of layer: Layer) -> Int {
+        switch layer.operation {
+        case .convolution(let convolution), .depthwiseConvolution(let convolution):
+            shape(of: layer.output).pixelCount * convolution.weights.count
+        case .transposeConvolution(let convolution):
+            shape(of: layer.inputs[0]).pixelCount * convolution.weights.count
+        default: 0
+        }
+    }
+
+    /// Multiply-accumulate operations for one picture.
+    public var macCount: Int { layers.map(macCount(of:)).reduce(0, +) }
+
+    /// Number of weights and biases.
+    public var parameterCount: Int { layers.map(\.parameterCount).reduce(0, +) }
+}
+
+extension Layer {
+    /// The convolution that the layer is, whatever its kind.
+    public var convolution: Convolution? {
+        switch operation {
+        case .convolution(let convolution), .depthwiseConvolution(let convolution),
+            .transposeConvolution(let convolution):
+            convolution
+        default: nil
+        }
+    }
+
+    /// Number of weights and biases.
+    public var parameterCount: Int {
+        guard let convolution else { return 0 }
+        return convolution.weights.count + (convolution.bias?.count ?? 0)
+    }
+}

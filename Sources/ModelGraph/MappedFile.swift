@@ -1,0 +1,37 @@
+import Glibc
+
+/// A file in memory, read only.
+///
+/// The pages are the kernel's own copy of the file, so that opening a model costs no read and no memory of ours. They
+/// stand for the file itself: whoever cuts the file short in place while it is mapped makes later reads of the missing
+/// pages fail with SIGBUS, which nothing here can catch. Replacing a model by renaming a new file over it is safe, for
+/// the old one then lives on until it is unmapped. What decides about memory safety, the header, is copied before it is
+/// checked.
+final class MappedFile: Weights.Storage {
+    // Never written: safe to read from any thread.
+    nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+
+    init(path: String) throws(ModelFault) {
+        // O_NONBLOCK: a pipe without a writer would otherwise be waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw ModelFault("cannot be opened: \(String(cString: strerror(errno)))") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw ModelFault("cannot be examined: \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw ModelFault("is not a regular file") }
+        let byteCount = Int(status.st_size)
+        guard byteCount <= Limits.fileByteCount else {
+            throw ModelFault("has \(byteCount) bytes, more than the limit of \(Limits.fileByteCount)")
+        }
+        guard byteCount > 0 else { throw ModelFault("is empty") }
+        let address = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)
+        guard let address, address != MAP_FAILED else {
+            throw ModelFault("cannot be mapped into memory: \(String(cString: strerror(errno)))")
+        }
+        bytes = UnsafeRawBufferPointer(start: address, count: byteCount)
+    }
+
+    deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
+}

@@ -1,0 +1,49 @@
+/// Why a model file cannot be used.
+public struct ModelError: Error, CustomStringConvertible, Sendable {
+    /// Path of the file, or the name that its bytes were given.
+    public let file: String
+    /// What is wrong: the layer, tensor or key, and what was expected. One line.
+    public let reason: String
+
+    /// Creates an error about `file`.
+    public init(file: String, _ reason: String) {
+        self.file = file
+        self.reason = reason
+    }
+
+    /// One line: the file and the reason.
+    public var description: String { "\(file): \(reason)" }
+}
+
+/// What is wrong with a file whose name is known further up.
+struct ModelFault: Error {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}
+
+/// `text` in quotes, fit for one line of a message: without control characters and not too long.
+func printable(_ text: String) -> String {
+    let limit = 80
+    var line = "\""
+    for (index, scalar) in text.unicodeScalars.enumerated() {
+        if index == limit {
+            line += "..."
+            break
+        }
+        if isPrintable(scalar) {
+            line.unicodeScalars.append(scalar)
+        } else {
+            line += "\\u{\(String(scalar.value, radix: 16))}"
+        }
+    }
+    return line + "\""
+}
+
+/// Whether a scalar neither moves the terminal's cursor nor turns the direction of the text around.
+func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
+    default: true
+    }
+}
