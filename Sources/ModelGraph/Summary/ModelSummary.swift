@@ -1,0 +1,152 @@
+/// What there is to know about a model before it runs: what `silhouette model FILE` prints.
+public struct ModelSummary: Sendable, CustomStringConvertible {
+    /// What the passes change.
+    public struct Cost: Hashable, Sendable {
+        /// Number of layers.
+        public var layerCount: Int
+        /// Multiply-accumulate operations for one picture.
+        public var macCount: Int
+        /// Weights and biases.
+        public var parameterCount: Int
+        /// Bytes of the arena for one picture in float32, as the memory planner places the tensors.
+        public var arenaByteCount: Int
+        /// Bytes of all tensors, each with memory of its own.
+        public var tensorByteCount: Int
+
+        init(_ graph: Graph) {
+            layerCount = graph.layers.count
+            macCount = graph.macCount
+            parameterCount = graph.parameterCount
+            let requests = graph.memoryRequests()
+            arenaByteCount = MemoryPlan(requests).byteCount
+            tensorByteCount = requests.map(\.byteCount).reduce(0, +)
+        }
+    }
+
+    /// The model.
+    public let model: Model
+    /// Its graph after all passes.
+    public let optimized: Graph
+    /// The trailing resizes, which need no full-size tensor of scores.
+    public let head: ScoreHead
+    /// The graph as the file has it.
+    public let fileCost: Cost
+    /// The graph after all passes.
+    public let optimizedCost: Cost
+    /// The graph after all passes, without its head.
+    public let trunkCost: Cost
+
+    /// Runs the passes and the planner on the model's graph.
+    public init(_ model: Model) {
+        self.model = model
+        optimized = model.graph.optimized()
+        let (trunk, head) = optimized.separatingHead()
+        self.head = head
+        fileCost = Cost(model.graph)
+        optimizedCost = Cost(optimized)
+        trunkCost = Cost(trunk)
+    }
+
+    /// The facts, the costs and the operators, in lines of text.
+    public var description: String {
+        ([model.name, ""] + facts() + [""] + costs() + [""] + operators()).joined(separator: "\n")
+    }
+
+    private func facts() -> [String] {
+        var table = TextTable([.left, .left])
+        let source = model.source
+        let origin = [source.file, source.licence].compactMap(\.self).joined(separator: ", ")
+        if !origin.isEmpty { table.append("source", origin) }
+        if let upstream = source.upstream { table.append(origin.isEmpty ? "source" : "", upstream) }
+        if let sha256 = source.sha256 { table.append("", "SHA-256 \(sha256)") }
+        let input = model.input
+        table.append("input", "\(input.width) x \(input.height) \(input.order.rawValue), \(normalization)")
+        let output = model.graph.shape(of: model.graph.outputs[0])
+        table.append(
+            "output", "\(output.width) x \(output.height), \(output.channels) \(output.channels == 1 ? "channel" : "channels")"
+                + " of \(model.outputKind.rawValue)")
+        for (index, line) in wrapped(model.labels, width: 90).enumerated() {
+            table.append(index == 0 ? "labels" : "", line)
+        }
+        table.append("weights", "\(grouped(optimizedCost.parameterCount)) of \(storedTypes)")
+        return table.lines(indent: "  ")
+    }
+
+    /// The formula that makes bytes the network's input.
+    private var normalization: String {
+        let input = model.input
+        func same(_ values: [Float]) -> Bool { values.allSatisfy { $0 == values[0] } }
+        func list(_ values: [Float]) -> String {
+            same(values) ? "\(values[0])" : "[\(values.map { "\($0)" }.joined(separator: ", "))]"
+        }
+        if same(input.bias), let bias = input.bias.first {
+            if bias == 0 { return "byte * \(list(input.scale))" }
+            return "byte * \(list(input.scale)) \(bias < 0 ? "-" : "+") \(bias.magnitude)"
+        }
+        return "byte * \(list(input.scale)) + \(list(input.bias))"
+    }
+
+    private var storedTypes: String {
+        let formats = Set(model.graph.layers.compactMap(\.convolution?.weights.format))
+        return formats.isEmpty ? "no type" : formats.map { $0 == .float32 ? "float32" : "float16" }.sorted().joined(separator: " and ")
+    }
+
+    private func costs() -> [String] {
+        var table = TextTable([.left, .right, .right, .right])
+        let costs = [fileCost, optimizedCost, trunkCost]
+        table.append("", "as in the file", "after passes", "without its head")
+        func add(_ title: String, _ value: (Cost) -> String) {
+            table.append(title, value(costs[0]), value(costs[1]), value(costs[2]))
+        }
+        add("layers") { "\($0.layerCount)" }
+        add("multiply-adds") { "\(decimal($0.macCount, over: 1_000_000)) M" }
+        add("arena, float32") { "\(decimal($0.arenaByteCount, over: 1 << 20)) MiB" }
+        add("tensors unshared") { "\(decimal($0.tensorByteCount, over: 1 << 20)) MiB" }
+        return table.lines(indent: "  ")
+    }
+
+    private func operators() -> [String] {
+        var table = TextTable([.left, .right, .right, .right, .right, .right])
+        table.append("operator", "layers", "multiply-adds", "", "after passes", "multiply-adds")
+        let before = Self.kinds(model.graph)
+        let after = Self.kinds(optimized)
+        let names = Set(before.keys).union(after.keys).sorted {
+            let (first, second) = (before[$0]?.macCount ?? 0, before[$1]?.macCount ?? 0)
+            return first == second ? $0 < $1 : first > second
+        }
+        func millions(_ macCount: Int) -> String { macCount == 0 ? "" : "\(decimal(macCount, over: 1_000_000)) M" }
+        for name in names {
+            let (first, second) = (before[name] ?? Kind(), after[name] ?? Kind())
+            let share = first.macCount == 0 ? "" : "\(decimal(100 * first.macCount, over: fileCost.macCount)) %"
+            table.append(
+                name, first.count == 0 ? "" : "\(first.count)", millions(first.macCount), share,
+                second.count == 0 ? "" : "\(second.count)", millions(second.macCount))
+        }
+        return table.lines(indent: "  ")
+    }
+
+    private struct Kind {
+        var count = 0
+        var macCount = 0
+    }
+
+    private static func kinds(_ graph: Graph) -> [String: Kind] {
+        var kinds: [String: Kind] = [:]
+        for layer in graph.layers {
+            kinds[layer.operation.nameWithKernel, default: Kind()].count += 1
+            kinds[layer.operation.nameWithKernel, default: Kind()].macCount += graph.macCount(of: layer)
+        }
+        return kinds
+    }
+}
+
+/// Words with commas between them, broken into lines of about `width` characters.
+private func wrapped(_ words: [String], width: Int) -> [String] {
+    var lines = [""]
+    for (index, word) in words.enumerated() {
+        let word = index == words.count - 1 ? word : word + ","
+        if !lines[lines.count - 1].isEmpty, lines[lines.count - 1].count + 1 + word.count > width { lines.append("") }
+        lines[lines.count - 1] += (lines[lines.count - 1].isEmpty ? "" : " ") + word
+    }
+    return lines
+}
