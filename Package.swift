@@ -29,6 +29,7 @@ let package = Package(
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
         .target(name: "TestSupport", dependencies: ["ModelGraph"], path: "Tests/Support"),
+        .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["ModelGraph", "TestSupport"]),
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "TestSupport"]),
         .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
