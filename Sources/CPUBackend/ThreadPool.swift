@@ -1,0 +1,159 @@
+import CPUKernels
+import Glibc
+import Synchronization
+
+/// Threads that share the tasks of one parallel region after another.
+///
+/// A network is some sixty regions of a tenth of a millisecond each, so a worker that has run out of tasks spins for about as
+/// long as a region takes before it goes to sleep. The caller of `forEach` works too, and never waits for a worker that is
+/// asleep or has been put aside by the system: a region is over when its tasks are done.
+///
+///     caller    publish, open ── tasks ── close ── wait until nobody is inside
+///     worker    see the new number ── enter ── open? ── tasks ── leave
+package final class ThreadPool: @unchecked Sendable {
+    /// Threads that work in a region, the caller among them.
+    package let threadCount: Int
+
+    private typealias Body = (_ task: Int, _ thread: Int) -> Void
+
+    /// Number of the newest region. Workers wait for it to change.
+    private let region = Atomic<UInt64>(0)
+    /// Whether workers may enter the newest region.
+    private let isOpen = Atomic<Bool>(false)
+    /// Workers that are inside, or looking whether they may be.
+    private let insiders = Atomic<Int>(0)
+    private let nextTask = Atomic<Int>(0)
+    private let sleepers = Atomic<Int>(0)
+    private let isStopping = Atomic<Bool>(false)
+
+    // Written by the caller while the region is closed and nobody is inside; read by workers only while it is open.
+    private var taskCount = 0
+    private var body: Body?
+
+    private let turn = Mutex<Void>(())
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var threads: [pthread_t] = []
+
+    /// Pauses before a worker goes to sleep: about 0.1 ms on the processors at hand.
+    private static let patience = 2_000
+
+    /// Starts `threadCount - 1` workers.
+    package init(threadCount: Int) {
+        self.threadCount = max(1, threadCount)
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, nil)
+        for number in 1..<self.threadCount {
+            // The worker borrows the pool: deinit joins it before anything goes away.
+            let start = Unmanaged.passRetained(Start(pool: Unmanaged.passUnretained(self), number: number))
+            var thread = pthread_t()
+            let failure = pthread_create(
+                &thread, nil,
+                { argument in
+                    let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
+                    start.pool._withUnsafeGuaranteedRef { $0.work(number: start.number) }
+                    return nil
+                }, start.toOpaque())
+            guard failure == 0 else {
+                // Fewer threads than asked for are slower, not wrong.
+                start.release()
+                break
+            }
+            threads.append(thread)
+        }
+    }
+
+    deinit {
+        isStopping.store(true, ordering: .sequentiallyConsistent)
+        region.add(1, ordering: .sequentiallyConsistent)
+        wakeSleepers()
+        for thread in threads { pthread_join(thread, nil) }
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Calls `body` once for every task in `0 ..< count`, on any of the threads, and returns when all calls have returned.
+    ///
+    /// Tasks start in order. Regions of several callers take turns. `body` must not start a region itself.
+    package func forEach(_ count: Int, _ body: (_ task: Int, _ thread: Int) -> Void) {
+        guard threadCount > 1, count > 1 else {
+            for task in 0..<count { body(task, 0) }
+            return
+        }
+        turn.withLock { _ in
+            withoutActuallyEscaping(body) { body in
+                taskCount = count
+                self.body = body
+                nextTask.store(0, ordering: .relaxed)
+                isOpen.store(true, ordering: .sequentiallyConsistent)
+                region.add(1, ordering: .sequentiallyConsistent)
+                if sleepers.load(ordering: .sequentiallyConsistent) > 0 { wakeSleepers() }
+                runTasks(body, count, thread: 0)
+                isOpen.store(false, ordering: .sequentiallyConsistent)
+                var waits = 0
+                while insiders.load(ordering: .sequentiallyConsistent) > 0 {
+                    ck_spin()
+                    waits += 1
+                    if waits % Self.patience == 0 { sched_yield() }
+                }
+                self.body = nil
+            }
+        }
+    }
+
+    private func runTasks(_ body: Body, _ count: Int, thread: Int) {
+        while true {
+            let task = nextTask.add(1, ordering: .relaxed).oldValue
+            guard task < count else { return }
+            body(task, thread)
+        }
+    }
+
+    private func work(number: Int) {
+        var seen: UInt64 = 0
+        while true {
+            seen = waitForRegion(after: seen)
+            if isStopping.load(ordering: .sequentiallyConsistent) { return }
+            // Enter first, then look: a caller that has closed the region waits for whoever has entered.
+            insiders.add(1, ordering: .sequentiallyConsistent)
+            if isOpen.load(ordering: .sequentiallyConsistent), let body { runTasks(body, taskCount, thread: number) }
+            insiders.subtract(1, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    private func waitForRegion(after seen: UInt64) -> UInt64 {
+        for _ in 0..<Self.patience {
+            let now = region.load(ordering: .sequentiallyConsistent)
+            if now != seen { return now }
+            ck_spin()
+        }
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        sleepers.add(1, ordering: .sequentiallyConsistent)
+        defer { sleepers.subtract(1, ordering: .sequentiallyConsistent) }
+        while true {
+            let now = region.load(ordering: .sequentiallyConsistent)
+            if now != seen { return now }
+            pthread_cond_wait(condition, mutex)
+        }
+    }
+
+    private func wakeSleepers() {
+        pthread_mutex_lock(mutex)
+        pthread_cond_broadcast(condition)
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// What a new thread is told.
+    private final class Start {
+        let pool: Unmanaged<ThreadPool>
+        let number: Int
+
+        init(pool: Unmanaged<ThreadPool>, number: Int) {
+            self.pool = pool
+            self.number = number
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// The table of one instruction set's functions.
+
+const CKTable NAME(ck_table) = {
+    .name = TABLE_NAME,
+    .lanes = LANES,
+    .tilePixels = {0, TILE1, TILE2, TILE3},
+    .product = NAME(product),
+    .depthwise = NAME(depthwise),
+    .averagePool = NAME(averagePool),
+    .maxPool = NAME(maxPool),
+    .gather = NAME(gather),
+    .scatter = NAME(scatter),
+    .block = NAME(block),
+    .unblock = NAME(unblock),
+    .add = NAME(add),
+    .multiply = NAME(multiply),
+    .mean = NAME(mean),
+    .resizeRow = NAME(resizeRow),
+    .softmax = NAME(softmax),
+    .argMax = NAME(argMax),
+    .categories = NAME(categories),
+    .scoreRow = NAME(scoreRow),
+    .softmaxRows = NAME(softmaxRows),
+    .sigmoid = NAME(sigmoid),
+};

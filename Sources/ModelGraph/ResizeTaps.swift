@@ -1,0 +1,28 @@
+/// What one output row or column of a bilinear resize is made of.
+public struct ResizeTap: Hashable, Sendable {
+    /// Index of the first neighbour in the input.
+    public let first: Int
+    /// Index of the second neighbour; the same as the first at the edge.
+    public let second: Int
+    /// Share of the second neighbour, 0 ..< 1; the first has the rest.
+    public let share: Double
+}
+
+extension ResizeConvention {
+    /// The taps of every output position, for an input of `source` and an output of `target` rows or columns.
+    ///
+    /// Positions are computed in float64, so that they are exact to far less than a pixel at every size.
+    public func taps(from source: Int, to target: Int) -> [ResizeTap] {
+        (0..<target).map { index in
+            let position: Double =
+                switch self {
+                case .alignCorners: target == 1 ? 0 : Double(index * (source - 1)) / Double(target - 1)
+                case .halfPixel: (Double(index) + 0.5) * Double(source) / Double(target) - 0.5
+                case .asymmetric: Double(index * source) / Double(target)
+                }
+            let clamped = min(max(position, 0), Double(source - 1))
+            let first = Int(clamped)
+            return ResizeTap(first: first, second: min(first + 1, source - 1), share: clamped - Double(first))
+        }
+    }
+}
