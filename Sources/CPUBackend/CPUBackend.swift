@@ -66,7 +66,8 @@ public enum CPUBackendError: Error, CustomStringConvertible, Sendable {
         case .threadsOutOfRange(let count):
             return "\(count) threads cannot be used; choose 1 to \(CPUBackend.mostThreads)"
         case .tooLarge(let byteCount, let limit):
-            return "the network needs \(byteCount >> 20) MiB between its layers, more than the \(limit >> 20) MiB allowed"
+            return
+                "the network needs \(byteCount >> 20) MiB between its layers, more than the \(limit >> 20) MiB allowed"
         }
     }
 }

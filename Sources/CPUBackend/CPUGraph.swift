@@ -78,10 +78,12 @@ final class CPUGraph: CompiledGraph, @unchecked Sendable {
         _ sources: [UnsafeBufferPointer<Float>], _ targets: [UnsafeMutableBufferPointer<Float>],
         _ body: (StepContext) -> Void
     ) {
-        precondition(sources.count == inputs.count && targets.count == outputs.count, "a buffer for each input and output")
+        precondition(
+            sources.count == inputs.count && targets.count == outputs.count, "a buffer for each input and output")
         let kernels = backend.kernels
         let context = StepContext(
-            kernels: kernels, pool: backend.pool, tensors: places, scratch: scratch.pointer, scratchStride: scratchStride)
+            kernels: kernels, pool: backend.pool, tensors: places, scratch: scratch.pointer,
+            scratchStride: scratchStride)
         for picture in 0..<batch {
             for (input, source) in zip(inputs, sources) {
                 let count = input.layout.shape.elementCount
@@ -122,20 +124,11 @@ extension Graph {
     fileprivate func memoryRequests(excluding plain: Set<TensorID>, _ layout: (TensorID) -> BlockedLayout)
         -> [(id: TensorID, request: MemoryRequest)]
     {
-        var live: [TensorID: ClosedRange<Int>] = [:]
-        func touch(_ id: TensorID, _ time: Int) {
-            let old = live[id] ?? time...time
-            live[id] = min(old.lowerBound, time)...max(old.upperBound, time)
-        }
-        for input in inputs where !plain.contains(input) { touch(input, -1) }
-        for (time, layer) in layers.enumerated() {
-            for id in layer.reads where !plain.contains(id) { touch(id, time) }
-            touch(layer.output, time)
-        }
-        for output in outputs { touch(output, layers.count) }
-        return live.sorted { $0.key.index < $1.key.index }.map { id, range in
+        let lifetimes = lifetimes
+        return (inputs + layers.map(\.output)).filter { !plain.contains($0) }.map { id in
+            let lifetime = lifetimes[id.index]
             let bytes = layout(id).floatCount * MemoryLayout<Float>.stride
-            return (id, MemoryRequest(byteCount: bytes, first: range.lowerBound, last: range.upperBound))
+            return (id, MemoryRequest(byteCount: bytes, first: lifetime.lowerBound, last: lifetime.upperBound))
         }
     }
 }

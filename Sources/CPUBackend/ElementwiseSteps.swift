@@ -11,7 +11,10 @@ final class BinaryStep: Step, @unchecked Sendable {
     private let activation: CKActivation
     private let pixels: Tasks
 
-    init(_ kind: Kind, _ a: TensorID, _ b: TensorID, to destination: TensorID, _ activation: Activation, _ builder: StepBuilder) {
+    init(
+        _ kind: Kind, _ a: TensorID, _ b: TensorID, to destination: TensorID, _ activation: Activation,
+        _ builder: StepBuilder
+    ) {
         self.kind = kind
         self.a = a
         self.b = b

@@ -29,3 +29,6 @@ public enum InstructionSet: String, Sendable, CaseIterable, CustomStringConverti
         }
     }
 }
+
+// Numbers and functions without state.
+extension CKTable: @retroactive @unchecked Sendable {}

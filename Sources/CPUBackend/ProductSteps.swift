@@ -25,7 +25,8 @@ final class PointwiseStep: Step, @unchecked Sendable {
         output = builder.layout(destination)
         activation = layer.activation.kernel
         weights = PackedWeights(
-            convolution, inputChannels: input.shape.channels, channelsPerTap: input.shape.channels, lanes: builder.lanes)
+            convolution, inputChannels: input.shape.channels, channelsPerTap: input.shape.channels, lanes: builder.lanes
+        )
         bias = FloatBuffer(count: output.blocks * builder.lanes)
         // A task's pixels stay in the second-level cache while one panel after another reads them.
         let cached = 32_768 / input.shape.channels / tileMultiple * tileMultiple
@@ -40,7 +41,8 @@ final class PointwiseStep: Step, @unchecked Sendable {
         var bias = weights.bias.pointer
         if let pictureBias {
             context.kernels.add(
-                bias, output.lanes, context[pictureBias], output.lanes, self.bias.pointer, output.blocks, CKActivationNone)
+                bias, output.lanes, context[pictureBias], output.lanes, self.bias.pointer, output.blocks,
+                CKActivationNone)
             bias = self.bias.pointer
         }
         let panelTasks = panels.taskCount
@@ -49,6 +51,7 @@ final class PointwiseStep: Step, @unchecked Sendable {
             let at = range.lowerBound * input.lanes
             var product = CKProduct()
             product.source = UnsafePointer(context[source] + at)
+            product.sourcePixel = input.lanes
             product.sourceBlock = input.blockStride
             product.channels = input.shape.channels
             product.destinationBlock = output.blockStride
@@ -71,11 +74,6 @@ final class PointwiseStep: Step, @unchecked Sendable {
 
 /// Any other convolution: the source pixels of a few outputs are gathered, tap by tap, into a tile that the product kernel reads.
 final class ConvolutionStep: Step, @unchecked Sendable {
-    /// Consecutive taps that are gathered and multiplied together.
-    private struct Group: Sendable {
-        let taps: Range<Int>
-    }
-
     private let source, destination: TensorID
     private let residual, pictureBias: TensorID?
     private let input, output: BlockedLayout
@@ -83,6 +81,7 @@ final class ConvolutionStep: Step, @unchecked Sendable {
     private let weights: PackedWeights
     private let activation: CKActivation
     private let pixels: Tasks
+    /// Consecutive taps that are gathered and multiplied together.
     private let groups: [Range<Int>]
     private let bias: FloatBuffer
 
@@ -113,7 +112,8 @@ final class ConvolutionStep: Step, @unchecked Sendable {
         var bias = weights.bias.pointer
         if let pictureBias {
             context.kernels.add(
-                bias, output.lanes, context[pictureBias], output.lanes, self.bias.pointer, output.blocks, CKActivationNone)
+                bias, output.lanes, context[pictureBias], output.lanes, self.bias.pointer, output.blocks,
+                CKActivationNone)
             bias = self.bias.pointer
         }
         context.pool.forEach(pixels.taskCount) { task, thread in
@@ -132,6 +132,7 @@ final class ConvolutionStep: Step, @unchecked Sendable {
         let tile = scratch + Self.tilePixels
         var product = CKProduct()
         product.source = UnsafePointer(tile)
+        product.sourcePixel = lanes
         product.sourceBlock = tileBlock
         product.destinationBlock = output.blockStride
         product.residualBlock = output.blockStride
@@ -189,95 +190,5 @@ extension UnsafeMutablePointer<Int32> {
             }
         }
         return any
-    }
-}
-
-/// A convolution of the network's input, which has few channels and lies as `[pixel][channel]`: all taps of a pixel
-/// together make one sum, so that no lanes are wasted on channels that are not there.
-final class FirstConvolutionStep: Step, @unchecked Sendable {
-    private let source, destination: TensorID
-    private let input: Shape
-    private let output: BlockedLayout
-    private let convolution: Convolution
-    private let weights: PackedWeights
-    private let activation: CKActivation
-    private let pixels: Tasks
-    private let sumLength: Int
-
-    private static let tilePixels = 2 * tileMultiple
-
-    init(_ layer: Layer, _ convolution: Convolution, _ builder: inout StepBuilder) {
-        source = layer.inputs[0]
-        destination = layer.output
-        input = builder.graph.shape(of: source)
-        output = builder.layout(destination)
-        self.convolution = convolution
-        activation = layer.activation.kernel
-        weights = PackedWeights(
-            convolution, inputChannels: input.channels, channelsPerTap: input.channels, lanes: builder.lanes)
-        sumLength = convolution.kernel.height * convolution.kernel.width * input.channels
-        pixels = Tasks(count: output.shape.pixelCount, size: Self.tilePixels)
-        let blocks = (sumLength + builder.lanes - 1) / builder.lanes
-        builder.needScratch(Self.tilePixels * blocks * builder.lanes + blocks * builder.lanes)
-    }
-
-    /// Whether this step can do a layer: its source is an input of few channels that nothing but such convolutions read.
-    static func suits(_ layer: Layer, _ graph: Graph) -> Bool {
-        guard case .convolution(let convolution) = layer.operation, convolution.groups == 1 else { return false }
-        return graph.shape(of: layer.inputs[0]).channels <= 4 && layer.residual == nil && layer.pictureBias == nil
-    }
-
-    func run(_ context: StepContext) {
-        context.pool.forEach(pixels.taskCount) { task, thread in
-            let range = pixels.range(task)
-            let tile = context.scratch(of: thread)
-            gather(range, from: UnsafePointer(context[source]), into: tile)
-            var product = CKProduct()
-            product.source = UnsafePointer(tile)
-            product.sourceBlock = Self.tilePixels * output.lanes
-            product.channels = sumLength
-            product.destinationBlock = output.blockStride
-            product.pixels = range.count
-            product.activation = activation
-            for panel in weights.panels {
-                product.weights = UnsafePointer(weights.values.pointer + panel.offset)
-                product.bias = UnsafePointer(weights.bias.pointer + panel.block * output.lanes)
-                product.destination =
-                    context[destination] + panel.block * output.blockStride + range.lowerBound * output.lanes
-                context.kernels.product(&product, Int32(panel.vectors))
-            }
-        }
-    }
-
-    /// Puts all taps of each output pixel into the tile: `[block of the sum][pixel][lane]`.
-    private func gather(_ range: Range<Int>, from source: UnsafePointer<Float>, into tile: UnsafeMutablePointer<Float>) {
-        let lanes = output.lanes
-        let blocks = (sumLength + lanes - 1) / lanes
-        let line = tile + Self.tilePixels * blocks * lanes
-        let kernel = convolution.kernel
-        let channels = input.channels
-        for (slot, pixel) in range.enumerated() {
-            let top = pixel / output.shape.width * convolution.stride.height - convolution.padding.top
-            let left = pixel % output.shape.width * convolution.stride.width - convolution.padding.left
-            var to = line
-            for ky in 0..<kernel.height {
-                let y = top + ky * convolution.dilation.height
-                guard y >= 0, y < input.height else {
-                    to.update(repeating: 0, count: kernel.width * channels)
-                    to += kernel.width * channels
-                    continue
-                }
-                let row = source + y * input.width * channels
-                for kx in 0..<kernel.width {
-                    let x = left + kx * convolution.dilation.width
-                    let isInside = x >= 0 && x < input.width
-                    for channel in 0..<channels { to[channel] = isInside ? row[x * channels + channel] : 0 }
-                    to += channels
-                }
-            }
-            for block in 0..<blocks {
-                (tile + (block * Self.tilePixels + slot) * lanes).update(from: line + block * lanes, count: lanes)
-            }
-        }
     }
 }

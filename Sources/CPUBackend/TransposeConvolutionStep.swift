@@ -42,7 +42,9 @@ final class TransposeConvolutionStep: Step, @unchecked Sendable {
         for row in 0..<min(stride.height, output.shape.height) {
             for column in 0..<min(stride.width, output.shape.width) {
                 let taps = (0..<kernel.height).filter { ($0 - row - padding.top) % stride.height == 0 }.flatMap { ky in
-                    (0..<kernel.width).filter { ($0 - column - padding.left) % stride.width == 0 }.map { (ky: ky, kx: $0) }
+                    (0..<kernel.width).filter { ($0 - column - padding.left) % stride.width == 0 }.map {
+                        (ky: ky, kx: $0)
+                    }
                 }
                 mostTaps = max(mostTaps, taps.count)
                 let packed = PackedWeights(
@@ -102,6 +104,7 @@ final class TransposeConvolutionStep: Step, @unchecked Sendable {
         }
         var product = CKProduct()
         product.source = UnsafePointer(tile)
+        product.sourcePixel = lanes
         product.sourceBlock = tileBlock
         product.channels = phase.taps.count * phase.weights.channelsPerTap
         product.destinationBlock = tileBlock

@@ -50,7 +50,8 @@ final class DepthwiseStep: Step, @unchecked Sendable {
         var bias = bias.pointer
         if let pictureBias {
             context.kernels.add(
-                bias, output.lanes, context[pictureBias], output.lanes, pictureSum.pointer, output.blocks, CKActivationNone)
+                bias, output.lanes, context[pictureBias], output.lanes, pictureSum.pointer, output.blocks,
+                CKActivationNone)
             bias = pictureSum.pointer
         }
         context.pool.forEach(output.blocks * rows.taskCount) { task, _ in

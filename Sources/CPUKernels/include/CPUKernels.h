@@ -24,7 +24,8 @@ typedef enum CKActivation {
 // for a panel of 1, 2 or 3 blocks of outputs. The sum runs over k in order, one fused multiply-add each.
 typedef struct CKProduct {
     const float *source;
-    ptrdiff_t sourceBlock;       // floats from one block of channels to the next
+    ptrdiff_t sourcePixel;       // floats from one pixel to the next: the lanes, in a blocked source
+    ptrdiff_t sourceBlock;       // floats from one block of channels to the next: the lanes, where all k are contiguous
     ptrdiff_t channels;          // how many k
     const float *weights;        // [k][vectors * lanes]
     const float *bias;           // [vectors * lanes]
@@ -123,8 +124,8 @@ typedef struct CKTable {
     void (*argMax)(const float *source, ptrdiff_t sourceBlock, ptrdiff_t channels, ptrdiff_t pixels,
                    float *destination);
 
-    // The class with the largest score, for the rows of one run. `scratch`: CK_SAMPLER_SCRATCH(classStride) floats.
-    // Destination: the output's first row.
+    // The class with the largest score, the lowest of equals, for the rows of one run. Destination: the output's first row.
+    // `scratch`: (2 + the most taps of a run of columns) * classStride floats.
     void (*categories)(const CKSampler *sampler, const CKRun *rows, const CKRun *columns, ptrdiff_t columnRuns,
                        float *scratch, uint8_t *destination);
     // The scores of one output row that belongs to `rows`: destination is [column][classStride]. `scratch`: one row of scores.
@@ -134,10 +135,6 @@ typedef struct CKTable {
     void (*softmaxRows)(float *values, ptrdiff_t classes, ptrdiff_t classStride, ptrdiff_t count);
     void (*sigmoid)(const float *source, float *destination, ptrdiff_t count);
 } CKTable;
-
-// Most scores in one direction that an output of `categories` and `scoreRow` may be made of.
-#define CK_SAMPLER_TAPS 8
-#define CK_SAMPLER_SCRATCH(classStride) ((classStride) * (2 + CK_SAMPLER_TAPS))
 
 // The kernels for an instruction set, or null where this build or this processor lacks it.
 // Names: "portable", "avx2" (with FMA), "avx512" (F, VL, BW and DQ), "neon".

@@ -1,7 +1,9 @@
 // Matrix products: the register tile that nearly all of the network's arithmetic runs in.
 
-// `pixels` x `vectors` accumulators, both known when compiled, so that they live in registers.
-INLINE void NAME(tile)(const CKProduct *product, ptrdiff_t at, const int vectors, const int pixels) {
+// `pixels` x `vectors` accumulators, both known when compiled, so that they live in registers. So is `sourcePixel` for the
+// sources that matter, so that it becomes part of the addresses.
+INLINE void NAME(tile)(const CKProduct *product, ptrdiff_t at, const ptrdiff_t sourcePixel, const int vectors,
+                       const int pixels) {
     V sum[TILE1 > TILE2 * 2 ? (TILE1 > TILE3 * 3 ? TILE1 : TILE3 * 3) : (TILE2 * 2 > TILE3 * 3 ? TILE2 * 2 : TILE3 * 3)];
     float *destination = product->destination + at * LANES;
     const ptrdiff_t destinationBlock = product->destinationBlock;
@@ -17,7 +19,7 @@ INLINE void NAME(tile)(const CKProduct *product, ptrdiff_t at, const int vectors
     }
 
     const float *weights = product->weights;
-    const float *source = product->source + at * LANES;
+    const float *source = product->source + at * sourcePixel;
     ptrdiff_t left = product->channels;
     while (left > 0) {
         const ptrdiff_t channels = left < LANES ? left : LANES;
@@ -26,7 +28,7 @@ INLINE void NAME(tile)(const CKProduct *product, ptrdiff_t at, const int vectors
             UNROLL for (int v = 0; v < vectors; v++) w[v] = NAME(load)(weights + v * LANES);
             weights += vectors * LANES;
             UNROLL for (int p = 0; p < pixels; p++) {
-                V x = NAME(splat)(source[p * LANES + k]);
+                V x = NAME(splat)(source[p * sourcePixel + k]);
                 UNROLL for (int v = 0; v < vectors; v++)
                     sum[p * vectors + v] = NAME(madd)(x, w[v], sum[p * vectors + v]);
             }
@@ -63,25 +65,28 @@ INLINE void NAME(tile)(const CKProduct *product, ptrdiff_t at, const int vectors
 }
 
 // Full tiles, then ever smaller ones.
-#define PRODUCT_PANEL(vectors, full)                                                     \
-    static void NAME(panel##vectors)(const CKProduct *product) {                         \
-        ptrdiff_t at = 0;                                                                \
-        const ptrdiff_t end = product->pixels;                                           \
-        for (; at + full <= end; at += full) NAME(tile)(product, at, vectors, full);     \
-        for (; full > 8 && at + 8 <= end; at += 8) NAME(tile)(product, at, vectors, 8);  \
-        for (; full > 4 && at + 4 <= end; at += 4) NAME(tile)(product, at, vectors, 4);  \
-        for (; full > 2 && at + 2 <= end; at += 2) NAME(tile)(product, at, vectors, 2);  \
-        for (; at < end; at += 1) NAME(tile)(product, at, vectors, 1);                   \
-    }
+INLINE void NAME(panel)(const CKProduct *product, const ptrdiff_t sourcePixel, const int vectors, const int full) {
+    ptrdiff_t at = 0;
+    const ptrdiff_t end = product->pixels;
+    for (; at + full <= end; at += full) NAME(tile)(product, at, sourcePixel, vectors, full);
+    for (; full > 8 && at + 8 <= end; at += 8) NAME(tile)(product, at, sourcePixel, vectors, 8);
+    for (; full > 4 && at + 4 <= end; at += 4) NAME(tile)(product, at, sourcePixel, vectors, 4);
+    for (; full > 2 && at + 2 <= end; at += 2) NAME(tile)(product, at, sourcePixel, vectors, 2);
+    for (; at < end; at += 1) NAME(tile)(product, at, sourcePixel, vectors, 1);
+}
 
-PRODUCT_PANEL(1, TILE1)
-PRODUCT_PANEL(2, TILE2)
-PRODUCT_PANEL(3, TILE3)
+INLINE void NAME(panels)(const CKProduct *product, const ptrdiff_t sourcePixel, int vectors) {
+    switch (vectors) {
+    case 1: NAME(panel)(product, sourcePixel, 1, TILE1); break;
+    case 2: NAME(panel)(product, sourcePixel, 2, TILE2); break;
+    default: NAME(panel)(product, sourcePixel, 3, TILE3); break;
+    }
+}
 
 static void NAME(product)(const CKProduct *product, int vectors) {
-    switch (vectors) {
-    case 1: NAME(panel1)(product); break;
-    case 2: NAME(panel2)(product); break;
-    default: NAME(panel3)(product); break;
+    switch (product->sourcePixel) {
+    case LANES: NAME(panels)(product, LANES, vectors); break;
+    case 6: NAME(panels)(product, 6, vectors); break;  // a first convolution of three channels at stride 2
+    default: NAME(panels)(product, product->sourcePixel, vectors); break;
     }
 }

@@ -1,0 +1,217 @@
+import CPUKernels
+import ModelGraph
+
+/// Makes masks of any size from the scores that a network's trunk gives.
+///
+/// The model's own last resize and the resize to the picture are one weighted sum (see `SampleTable`), so no score exists at
+/// full size. For categories, most of a mask is filled a cell at a time: where one class has the largest score at all corners of
+/// a cell, it has it everywhere inside.
+///
+/// It is not reentrant: one call at a time.
+public final class ScoreSampler: @unchecked Sendable {
+    /// Size of the masks.
+    public let target: Extent
+    /// Number of classes: the channels of the scores, or two for a single channel (background and subject).
+    public let classCount: Int
+
+    private let shape: Shape
+    private let isSubjectOnly: Bool
+    private let activation: ScoreHead.Activation
+    private let kind: OutputKind
+    private let backend: CPUBackend
+    private let rows, columns: SampleTable
+    private let rowWeights, columnWeights: FloatBuffer
+    private let columnWeightStride: Int
+    private let classStride: Int
+    private let padded: FloatBuffer
+    private let scratch: FloatBuffer
+    private let scratchStride: Int
+    /// Activated scores at the model's size, where the picture's come from those.
+    private let modelSize: (sampler: ScoreSampler, scores: FloatBuffer)?
+
+    /// Creates a sampler.
+    ///
+    /// - Parameters:
+    ///   - shape: Extent of the trunk's output.
+    ///   - head: What the model does to it.
+    ///   - kind: What the model's output means.
+    ///   - target: Size of the masks: the model's own (`head`'s last resize, or the trunk's output), or any other, to which
+    ///     the model's output is resampled by half-pixel bilinear without antialiasing.
+    ///   - backend: Whose threads do the work.
+    public init(scores shape: Shape, head: ScoreHead, kind: OutputKind, target: Extent, backend: CPUBackend) {
+        self.target = target
+        self.kind = kind
+        self.backend = backend
+        isSubjectOnly = shape.channels == 1
+        classCount = max(2, shape.channels)
+        let modelExtent = head.resizes.last?.extent ?? shape.extent
+        if head.activation != .none && target != modelExtent {
+            // A soft-max does not commute with a resize: the model's output must exist before it is resampled.
+            let inner = ScoreSampler(scores: shape, head: head, kind: kind, target: modelExtent, backend: backend)
+            modelSize = (inner, FloatBuffer(count: modelExtent.height * modelExtent.width * shape.channels))
+            self.shape = Shape(height: modelExtent.height, width: modelExtent.width, channels: shape.channels)
+            activation = .none
+        } else {
+            modelSize = nil
+            self.shape = shape
+            activation = head.activation
+        }
+        var resizes = modelSize == nil ? head.resizes : []
+        if target != modelExtent { resizes.append(ScoreHead.Resize(extent: target, convention: .halfPixel)) }
+        rows = SampleTable(source: self.shape.height, resizes: resizes.map { ($0.extent.height, $0.convention) })
+        columns = SampleTable(source: self.shape.width, resizes: resizes.map { ($0.extent.width, $0.convention) })
+
+        let lanes = Int(backend.kernels.lanes)
+        classStride = (classCount + lanes - 1) / lanes * lanes
+        columnWeightStride = target.width + lanes
+        rowWeights = FloatBuffer(rows.weights.flatMap(\.self))
+        columnWeights = FloatBuffer(count: columns.taps * columnWeightStride)
+        for (column, weights) in columns.weights.enumerated() {
+            for (tap, weight) in weights.enumerated() {
+                columnWeights.pointer[tap * columnWeightStride + column] = weight
+            }
+        }
+        padded = FloatBuffer(count: self.shape.pixelCount * classStride)
+        padded.pointer.update(repeating: -.infinity, count: padded.count)
+        let forCategories = (2 + columns.taps) * classStride
+        let forRows = (self.shape.width + target.width) * classStride
+        scratchStride = (max(forCategories, forRows) + 15) / 16 * 16
+        scratch = FloatBuffer(count: scratchStride * backend.threadCount)
+    }
+
+    /// Class of the largest score at each pixel, the lowest of equals; for a single channel, 1 where its probability is at least 0.5.
+    ///
+    /// - Parameters:
+    ///   - scores: The trunk's output, height x width x channels.
+    ///   - categories: One byte a pixel, `target.height * target.width`.
+    public func categories(_ scores: UnsafeBufferPointer<Float>, into categories: UnsafeMutableBufferPointer<UInt8>) {
+        precondition(categories.count == target.height * target.width, "a mask of another size")
+        guard let base = categories.baseAddress else { return }
+        load(scores)
+        let sampler = sampler
+        columns.runs.withUnsafeBufferPointer { columns in
+            backend.pool.forEach(rows.runs.count) { task, thread in
+                withUnsafePointer(to: sampler) { sampler in
+                    withUnsafePointer(to: rows.runs[task]) { run in
+                        backend.kernels.categories(
+                            sampler, run, columns.baseAddress, columns.count, scratch.pointer + thread * scratchStride,
+                            base)
+                    }
+                }
+                if isSubjectOnly { invert(base, rows.runs[task]) }
+            }
+        }
+    }
+
+    /// Confidences of some classes, 0 to 1: the soft-max over all classes of the sampled scores, or the scores themselves where
+    /// they are probabilities.
+    ///
+    /// - Parameters:
+    ///   - scores: The trunk's output, height x width x channels.
+    ///   - classes: Indices below `classCount`.
+    ///   - planes: For each of the classes, one float a pixel.
+    public func confidences(
+        _ scores: UnsafeBufferPointer<Float>, classes: [Int], into planes: [UnsafeMutableBufferPointer<Float>]
+    ) {
+        precondition(classes.count == planes.count && classes.allSatisfy { (0..<classCount).contains($0) })
+        precondition(planes.allSatisfy { $0.count == target.height * target.width }, "a mask of another size")
+        let needsSoftmax = !isSubjectOnly && kind == .logits && activation == .none && modelSize == nil
+        let needsSigmoid = isSubjectOnly && kind == .logits && activation == .none && modelSize == nil
+        forEachRow(scores) { y, values in
+            if needsSoftmax {
+                backend.kernels.softmaxRows(values, classCount, classStride, target.width)
+            }
+            for (plane, index) in zip(planes, classes) {
+                guard let row = plane.baseAddress.map({ $0 + y * target.width }) else { continue }
+                let channel = isSubjectOnly ? 0 : index
+                for x in 0..<target.width { row[x] = values[x * classStride + channel] }
+                if needsSigmoid { backend.kernels.sigmoid(row, row, target.width) }
+                if isSubjectOnly && index == 0 {
+                    for x in 0..<target.width { row[x] = 1 - row[x] }
+                }
+            }
+        }
+    }
+
+    /// The model's output at the target's size: height x width x channels.
+    public func scores(_ scores: UnsafeBufferPointer<Float>, into output: UnsafeMutableBufferPointer<Float>) {
+        precondition(output.count == target.height * target.width * shape.channels, "scores of another size")
+        guard let base = output.baseAddress else { return }
+        forEachRow(scores) { y, values in
+            for x in 0..<target.width {
+                (base + (y * target.width + x) * shape.channels).update(
+                    from: values + x * classStride, count: shape.channels)
+            }
+        }
+    }
+
+    /// Calls `body` with each row of sampled and activated scores, `[column][classStride]`, on any of the threads.
+    private func forEachRow(
+        _ scores: UnsafeBufferPointer<Float>, _ body: (_ y: Int, _ values: UnsafeMutablePointer<Float>) -> Void
+    ) {
+        load(scores)
+        let sampler = sampler
+        columns.runs.withUnsafeBufferPointer { columns in
+            backend.pool.forEach(rows.runs.count) { task, thread in
+                let scratch = scratch.pointer + thread * scratchStride
+                let values = scratch + shape.width * classStride
+                let run = rows.runs[task]
+                for y in Int(run.output)..<Int(run.output + run.count) {
+                    withUnsafePointer(to: sampler) { sampler in
+                        withUnsafePointer(to: run) { run in
+                            backend.kernels.scoreRow(
+                                sampler, y, run, columns.baseAddress, columns.count, scratch, values)
+                        }
+                    }
+                    switch activation {
+                    case .none: break
+                    case .softmax: backend.kernels.softmaxRows(values, shape.channels, classStride, target.width)
+                    case .sigmoid: backend.kernels.sigmoid(values, values, target.width * classStride)
+                    }
+                    body(y, values)
+                }
+            }
+        }
+    }
+
+    private var sampler: CKSampler {
+        var sampler = CKSampler()
+        sampler.scores = UnsafePointer(padded.pointer)
+        sampler.width = shape.width
+        sampler.classes = classCount
+        sampler.classStride = classStride
+        sampler.rowTaps = rows.taps
+        sampler.rowWeights = UnsafePointer(rowWeights.pointer)
+        sampler.columnWeights = UnsafePointer(columnWeights.pointer)
+        sampler.columnWeightStride = columnWeightStride
+        sampler.outputWidth = target.width
+        return sampler
+    }
+
+    /// Puts the scores where the kernels read them. A single channel gets the value that it must reach as a second class.
+    private func load(_ scores: UnsafeBufferPointer<Float>) {
+        guard var source = scores.baseAddress else { return }
+        if let modelSize {
+            let output = UnsafeMutableBufferPointer(start: modelSize.scores.pointer, count: modelSize.scores.count)
+            modelSize.sampler.scores(scores, into: output)
+            source = UnsafePointer(modelSize.scores.pointer)
+        } else {
+            precondition(scores.count == shape.elementCount, "scores of another shape")
+        }
+        for pixel in 0..<shape.pixelCount {
+            (padded.pointer + pixel * classStride).update(from: source + pixel * shape.channels, count: shape.channels)
+        }
+        if isSubjectOnly {
+            // A logit of 0 is a probability of 0.5.
+            let bar: Float =
+                modelSize == nil && (activation == .sigmoid || (activation == .none && kind == .logits)) ? 0 : 0.5
+            for pixel in 0..<shape.pixelCount { padded.pointer[pixel * classStride + 1] = bar }
+        }
+    }
+
+    /// The subject's channel is the first "class" and wins ties, its bar the second: turn 0 and 1 around.
+    private func invert(_ categories: UnsafeMutablePointer<UInt8>, _ run: CKRun) {
+        let first = Int(run.output) * target.width
+        for index in first..<first + Int(run.count) * target.width { categories[index] ^= 1 }
+    }
+}
