@@ -22,8 +22,9 @@ from PIL import Image
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "Weights"))
 
-from conversion import Facts, convert  # noqa: E402
+from conversion.converter import convert  # noqa: E402
 from conversion.known import VOC_LABELS  # noqa: E402
+from conversion.network import Facts  # noqa: E402
 
 OPSET = 13
 

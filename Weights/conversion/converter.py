@@ -1,0 +1,83 @@
+"""From the bytes of a file to the bytes of a model file."""
+
+import hashlib
+import os
+
+from .container import encode, write
+from .description import describe
+from .errors import ConversionError
+from .known import KNOWN
+from .network import Facts, Network
+from .simplify import simplify
+
+MAX_FILE_BYTES = 1 << 30
+
+
+def convert(source: str, target: str, flags: Facts = Facts(), size=None, float16: bool = False) -> dict:
+    """Converts a file and gives the document that was written into the result.
+
+    Raises ConversionError, whose text begins with the file's name; then there is no result.
+    """
+    document, result = convert_bytes(read_file(source), source, flags, size, float16)
+    write(target, result)
+    return document
+
+
+def read_file(path: str) -> bytes:
+    """The bytes of a file of at most MAX_FILE_BYTES."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise ConversionError(f"{path}: {error.strerror}") from None
+    if len(data) > MAX_FILE_BYTES:
+        raise ConversionError(f"{path}: it is larger than {MAX_FILE_BYTES >> 20} MiB")
+    return data
+
+
+def convert_bytes(data: bytes, path: str, flags: Facts = Facts(), size=None, float16: bool = False) -> tuple:
+    """The document and the bytes of the model file.
+
+    What the flags say goes before what is known of the file, and that before what the file says of itself.
+
+    - path: where the bytes are from: for the format, the name, and errors
+    - size: (height, width) for an input whose size the file leaves open
+    - float16: store weights as float16
+    """
+    file = os.path.basename(path)
+    stem, ending = os.path.splitext(file)
+    digest = hashlib.sha256(data).hexdigest()
+    try:
+        network = simplify(read_network(data, ending.lower(), size))
+        if size is not None and tuple(network.shape[:2]) != tuple(size):
+            raise ConversionError(f"its input is {network.shape[1]}x{network.shape[0]}, not as --size says")
+        facts = Facts(name=stem).overlaid(network.facts).overlaid(KNOWN.get(digest, Facts())).overlaid(flags)
+        document = describe(network, facts, {"file": file, "sha256": digest})
+        return document, encode(document, network.layers, float16)
+    except ConversionError as error:
+        raise ConversionError(f"{path}: {error}") from None
+    except MemoryError:
+        raise ConversionError(f"{path}: not enough memory") from None
+
+
+def read_network(data: bytes, ending: str, size=None) -> Network:
+    """The network in a file of one of the formats, as its reader gives it.
+
+    - ending: `.tflite`, `.mlmodel` or `.onnx`
+    """
+    # The libraries behind the readers are large: only the one that is needed is loaded.
+    if ending == ".tflite":
+        from .tflite_reader import read
+    elif ending == ".mlmodel":
+        from .coreml_reader import read
+    elif ending == ".onnx":
+        from .onnx_reader import read
+    else:
+        raise ConversionError("its name ends neither in .tflite nor in .mlmodel nor in .onnx")
+    try:
+        return read(data, size)
+    except (ConversionError, MemoryError):
+        raise
+    except Exception as error:  # the libraries raise anything on damaged bytes, down to struct.error
+        reason = " ".join(str(error).split())[:160]
+        raise ConversionError(f"it is damaged or no {ending} file ({type(error).__name__}: {reason})") from None
