@@ -287,10 +287,10 @@ class Reader:
 
     def read_CONCATENATION(self, name, inputs, output, operator):
         options, rank = self.options(operator, "ConcatenationOptions"), len(self.shape(output))
-        if rank != 4 or options.Axis() % rank != 3:
+        # The runtime knows no fused activation here.
+        if rank != 4 or options.Axis() % rank != 3 or self.fused(name, options) != "none":
             raise ConversionError(f"layer {name}: CONCATENATION along axis {options.Axis()} is not supported")
         self.add("concat", name, inputs, output)
-        self.activate(name, output, self.fused(name, options))
 
     def read_RESIZE_BILINEAR(self, name, inputs, output, operator):
         options = self.options(operator, "ResizeBilinearOptions")
