@@ -66,14 +66,18 @@ class Reader:
     # Tensors
 
     def unique_names(self):
-        taken, names = set(), []
-        for index in range(self.graph.TensorsLength()):
+        """A name for each tensor; of two that share one, a computed tensor keeps it rather than a constant."""
+        count = self.graph.TensorsLength()
+        computed = {int(self.graph.Operators(index).Outputs(0)) for index in range(self.graph.OperatorsLength())
+                    if self.graph.Operators(index).OutputsLength()}
+        names, taken = [""] * count, set()
+        for index in sorted(range(count), key=lambda index: index not in computed):
             # Converters join the names of all that was fused with semicolons; the first one is the result's.
-            name = (self.graph.Tensors(index).Name() or b"").decode("utf-8", "replace").split(";")[0] or f"tensor{index}"
-            while name in taken:
-                name += f"_{index}"
-            taken.add(name)
-            names.append(name)
+            name = (self.graph.Tensors(index).Name() or b"").decode("utf-8", "replace").split(";")[0]
+            names[index] = name if name and name not in taken else f"{name or 'tensor'}_{index}"
+            while names[index] in taken:
+                names[index] += "_"
+            taken.add(names[index])
         return names
 
     def shape(self, index):

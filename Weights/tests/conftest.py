@@ -52,9 +52,11 @@ def run_converted(model: ModelFile, tensor):
 
 
 def litert(data, tensor):
-    """Every tensor of a .tflite file by its first name, as float32 (dequantised), and the output alone."""
+    """Every tensor of a .tflite file by the converter's name, as float32 (dequantised), and the output alone."""
     # The interpreter prints on standard error; pytest captures it.
+    import tflite
     from ai_edge_litert.interpreter import Interpreter
+    from conversion.tflite_reader import Reader
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that keeping all tensors takes memory
@@ -68,14 +70,14 @@ def litert(data, tensor):
         scale, zero = detail["quantization"]
         return (values.astype(np.float32) - zero) * np.float32(scale) if scale else values
 
-    # Some have no values: the scratch memory of operators.
+    names = Reader(tflite.Model.GetRootAsModel(data, 0), data).names
     tensors = {}
     for detail in interpreter.get_tensor_details():
-        name = detail["name"].split(";")[0]
-        if name and len(detail["shape"]) == 4 and name not in tensors:
+        # The scratch memory of operators comes after the file's tensors.
+        if detail["index"] < len(names) and len(detail["shape"]) == 4:
             try:
-                tensors[name] = value(detail)
-            except ValueError:
+                tensors[names[detail["index"]]] = value(detail)
+            except ValueError:  # it has no values, as what an optimisation left out
                 continue
     return tensors, value(interpreter.get_output_details()[0])
 
