@@ -5,6 +5,7 @@ Only the protobuf schema of coremltools is used, which works on every system.
 
 import json
 import logging
+import math
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class Reader:
 
     def network(self):
         description = self.model.description
+        # The schema has defaults for everything: what is not there at all is found out here.
         if len(description.input) != 1 or len(description.output) != 1:
             raise ConversionError(f"it has {len(description.input)} inputs and {len(description.output)} outputs, "
                                   "expected one of each")
@@ -71,35 +73,36 @@ class Reader:
 
     # Weights
 
-    def weights(self, stored, layer, channels=None):
-        """Stored weights as float32, flat. `channels` is the number of output channels, for scales of their own."""
+    def shaped(self, stored, shape, layer):
+        """Stored weights as float32, in a shape whose first dimension is that of the output channels."""
+        count = math.prod(shape)
         if len(stored.floatValue):
-            return np.array(stored.floatValue, np.float32)
-        if stored.float16Value:
-            return np.frombuffer(stored.float16Value, "<f2").astype(np.float32)
-        form = stored.quantization.WhichOneof("QuantizationType")
-        bits = stored.quantization.numberOfBits
+            values = np.array(stored.floatValue, np.float32)
+        elif stored.float16Value:
+            values = np.frombuffer(stored.float16Value, "<f2").astype(np.float32)
+        else:
+            values = self.dequantised(stored, count, layer)
+        if len(values) != count:
+            raise ConversionError(f"layer {layer}: {len(values)} weights for the shape {list(shape)}")
+        return values.reshape(shape)
+
+    def dequantised(self, stored, count, layer):
+        """Weights stored as codes of 1 to 8 bits."""
+        form, bits = stored.quantization.WhichOneof("QuantizationType"), stored.quantization.numberOfBits
         if form is None or not 1 <= bits <= 8:
             raise ConversionError(f"layer {layer}: weights of this storage ({form}, {bits} bits) are not supported")
-        # Codes of `bits` bits without gaps, the highest bit first.
-        flat = np.unpackbits(np.frombuffer(stored.rawValue, np.uint8))
-        flat = flat[:len(flat) // bits * bits].reshape(-1, bits)
-        codes = flat @ (1 << np.arange(bits - 1, -1, -1))
+        codes = np.frombuffer(stored.rawValue, np.uint8)
+        if bits < 8:  # without gaps, the highest bit first; the last byte is filled up
+            flat = np.unpackbits(codes)
+            rows = flat[:len(flat) // bits * bits].reshape(-1, bits)
+            codes = np.packbits(np.pad(rows, ((0, 0), (8 - bits, 0))), axis=1)[:count, 0]
         if form == "lookupTableQuantization":
             return np.array(stored.quantization.lookupTableQuantization.floatValue, np.float32)[codes]
         linear = stored.quantization.linearQuantization
-        scale, bias = np.array(linear.scale, np.float64), np.array(linear.bias or [0], np.float64)
-        if len(scale) > 1 and len(scale) != channels:
-            raise ConversionError(f"layer {layer}: {len(scale)} scales for {channels} channels")
-        rows = codes[:len(codes) // len(scale) * len(scale)].reshape(len(scale), -1)
-        return (rows * scale[:, None] + bias[:, None]).astype(np.float32).reshape(-1)
-
-    def shaped(self, stored, shape, layer, channels=None):
-        """Stored weights in a shape. Packed codes may be followed by bits that only fill the last byte."""
-        values, count = self.weights(stored, layer, channels), int(np.prod(shape))
-        if not 0 <= len(values) - count < 8:
-            raise ConversionError(f"layer {layer}: {len(values)} weights for the shape {list(shape)}")
-        return values[:count].reshape(shape)
+        scale, bias = (np.array(values, np.float64)[:, None] for values in (linear.scale, linear.bias or [0]))
+        if len(codes) % max(len(scale), 1) or len(bias) not in (1, len(scale)):
+            raise ConversionError(f"layer {layer}: {len(scale)} scales and {len(bias)} biases for {len(codes)} weights")
+        return (codes.reshape(len(scale), -1) * scale + bias).astype(np.float32).reshape(-1)
 
     # Layers
 
@@ -141,10 +144,10 @@ class Reader:
         if p.isDeconvolution:
             if groups != 1 or dilation != [1, 1] or list(p.outputShape) or p.WhichOneof("ConvolutionPaddingType") == "same":
                 raise ConversionError(f"layer {layer.name}: this form of deconvolution is not supported")
-            weight = self.shaped(p.weights, (inputs, outputs, *kernel), layer.name, outputs).transpose(1, 0, 2, 3)
+            weight = self.shaped(p.weights, (inputs, outputs, *kernel), layer.name).transpose(1, 0, 2, 3)
             self.add("transposeConv2d", layer, weight=weight, bias=bias, attributes={"stride": stride, "padding": padding})
             return
-        weight = self.shaped(p.weights, (outputs, inputs, *kernel), layer.name, outputs)
+        weight = self.shaped(p.weights, (outputs, inputs, *kernel), layer.name)
         depthwise = inputs == 1 and groups == outputs and groups > 1
         attributes = {"stride": stride, "dilation": dilation, "padding": padding}
         if not depthwise:
@@ -208,11 +211,7 @@ class Reader:
             raise ConversionError(f"layer {layer.name}: {op} of {len(inputs)} maps is not supported")
 
     def read_loadConstant(self, layer, p):
-        shape = list(p.shape)
-        values = self.shaped(p.data, shape, layer.name)
-        if len(shape) != 3 or shape[1:] != [1, 1]:
-            raise ConversionError(f"layer {layer.name}: a constant of shape {shape} is not supported")
-        self.constants[layer.output[0]] = values.reshape(-1)
+        self.constants[layer.output[0]] = self.vector(p.data, p.shape, layer.name)
 
     def read_batchnorm(self, layer, p):
         if p.computeMeanVar or p.instanceNormalization:
@@ -223,12 +222,20 @@ class Reader:
         self.layers.append(affine(layer.name, layer.input[0], layer.output[0], scale, beta - mean * scale))
 
     def read_scale(self, layer, p):
-        scale = self.weights(p.scale, layer.name)
-        shift = self.weights(p.bias, layer.name) if p.hasBias else 0
+        scale = self.vector(p.scale, p.shapeScale, layer.name)
+        shift = self.vector(p.bias, p.shapeBias, layer.name) if p.hasBias else 0
         self.layers.append(affine(layer.name, layer.input[0], layer.output[0], scale, shift))
 
     def read_bias(self, layer, p):
-        self.layers.append(affine(layer.name, layer.input[0], layer.output[0], shift=self.weights(p.bias, layer.name)))
+        self.layers.append(affine(layer.name, layer.input[0], layer.output[0],
+                                  shift=self.vector(p.bias, p.shape, layer.name)))
+
+    def vector(self, stored, shape, layer):
+        """A constant with one value a channel, or one for all; its shape is [C, 1, 1], [C] or [1]."""
+        shape = list(shape) or [1]
+        if len(shape) not in (1, 3) or shape[1:] not in ([], [1, 1]):
+            raise ConversionError(f"layer {layer}: a constant of shape {shape} is not supported")
+        return self.shaped(stored, (shape[0],), layer)
 
     def read_concat(self, layer, p):
         if p.sequenceConcat:

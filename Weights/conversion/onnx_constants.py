@@ -10,6 +10,7 @@ from .errors import ConversionError
 FOLDED = {"Add", "Cast", "Ceil", "Concat", "Div", "Floor", "Gather", "Identity", "Mul", "Reshape", "Slice", "Squeeze",
           "Sub", "Transpose", "Unsqueeze", "ReduceProd"}
 MAX_BROADCAST = 4096
+MAX_VALUES = 1 << 27
 
 
 def fold(node, name, constants, version) -> dict:
@@ -19,6 +20,8 @@ def fold(node, name, constants, version) -> dict:
     inputs = {value: constants[value] for value in node.input if value}
     if node.op_type in ("Add", "Sub", "Mul", "Div") and any(array.size > MAX_BROADCAST for array in inputs.values()):
         raise ConversionError(f"layer {name}: {node.op_type} of large constants is not supported")
+    if sum(constants[value].size for value in node.input if value) > MAX_VALUES:
+        raise ConversionError(f"layer {name}: {node.op_type} of that many constants is not supported")
     values = [helper.make_tensor_value_info(value, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
               for value, array in inputs.items()]
     results = [helper.make_empty_tensor_value_info(value) for value in node.output]

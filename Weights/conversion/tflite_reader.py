@@ -33,6 +33,10 @@ def read(data: bytes, size=None) -> Network:
     model = tflite.Model.GetRootAsModel(data, 0)
     if model.SubgraphsLength() != 1:
         raise ConversionError(f"it holds {model.SubgraphsLength()} graphs, expected one")
+    graph = model.Subgraphs(0)
+    # Every tensor and operator takes some bytes: a count beyond that is damage, found before memory is taken for it.
+    if max(graph.TensorsLength(), graph.OperatorsLength()) * 4 > len(data):
+        raise ConversionError("it is damaged: it says to hold more tensors or operators than it has bytes for")
     return Reader(model, data).network()
 
 
