@@ -122,6 +122,11 @@ final class ConcatenateStep: Step, @unchecked Sendable {
         let lanes = output.lanes
         context.pool.forEach(pixels.taskCount) { task, _ in
             let range = pixels.range(task)
+            if output.shape.channels % lanes != 0 {
+                // The lanes past the last channel: nobody else writes them, and they must be finite.
+                let last = context[destination] + (output.blocks - 1) * output.blockStride
+                (last + range.lowerBound * lanes).update(repeating: 0, count: range.count * lanes)
+            }
             var channel = 0
             for (id, input) in zip(sources, inputs) {
                 let source = context[id]
