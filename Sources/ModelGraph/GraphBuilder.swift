@@ -70,7 +70,8 @@ struct GraphBuilder {
     private mutating func operation(_ fields: Fields) throws(ModelFault) -> Operation {
         let name = try fields.string("op")
         guard let keys = Self.keys[name] else {
-            throw fields.fault("has the operator \(printable(name)), expected one of \(Self.keys.keys.sorted())")
+            let known = Self.keys.keys.sorted().joined(separator: ", ")
+            throw fields.fault("has the operator \(printable(name)), expected one of \(known)")
         }
         try fields.allow(only: keys.union(["op", "name", "inputs", "output"]))
         switch name {

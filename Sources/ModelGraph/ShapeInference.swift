@@ -14,7 +14,10 @@ extension Operation {
             case .concatenate: 1...1024
             default: 1...1
             }
-        guard arity.contains(inputs.count) else { throw fail("has \(inputs.count) inputs, expected \(arity)") }
+        guard arity.contains(inputs.count) else {
+            let expected = arity.count == 1 ? "\(arity.lowerBound)" : "\(arity.lowerBound) to \(arity.upperBound)"
+            throw fail("has \(inputs.count) inputs, expected \(expected)")
+        }
 
         let shape: Shape
         switch self {
@@ -55,7 +58,7 @@ extension Operation {
             shape = first.extent == Extent(1) ? second : first
         case .concatenate:
             guard inputs.allSatisfy({ $0.extent == first.extent }) else {
-                throw fail("concatenates maps of different size: \(inputs)")
+                throw fail("concatenates maps of different size: \(inputs.map(\.description).joined(separator: ", "))")
             }
             shape = Shape(height: first.height, width: first.width, channels: inputs.map(\.channels).reduce(0, +))
         case .globalAveragePool: shape = Shape(height: 1, width: 1, channels: first.channels)

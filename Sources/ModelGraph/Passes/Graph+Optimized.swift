@@ -9,6 +9,7 @@ extension Graph {
             .recognizingGlobalPools()
             .droppingIdentities()
             .delayingBroadcasts()
+            .delayingResizes()
             .fusingActivations()
             .foldingConstantBranches()
             .fusingResidualAdds()
