@@ -1,0 +1,32 @@
+/// A colour for each class.
+public struct Palette: Hashable, Sendable {
+    /// Colours in the order of the class indices.
+    public var colors: [RGBColor]
+
+    /// Creates a palette from colours.
+    public init(_ colors: [RGBColor]) { self.colors = colors }
+
+    /// The PASCAL VOC colour map: class 0 is black, and the bits of a class number go to the high bits of red, green
+    /// and blue in turn.
+    ///
+    /// Source: PASCAL VOC development kit, `VOClabelcolormap.m`. The map has 256 colours and starts over after them.
+    public static func voc(count: Int) -> Palette {
+        Palette(
+            (0..<max(0, count)).map { index in
+                var bits = UInt8(truncatingIfNeeded: index)
+                var (red, green, blue): (UInt8, UInt8, UInt8) = (0, 0, 0)
+                for position in (0..<8).reversed() {
+                    red |= (bits & 1) << UInt8(position)
+                    green |= (bits >> 1 & 1) << UInt8(position)
+                    blue |= (bits >> 2 & 1) << UInt8(position)
+                    bits >>= 3
+                }
+                return RGBColor(red: red, green: green, blue: blue)
+            })
+    }
+
+    /// The colour of a class; the VOC map's for a class behind the last colour.
+    public subscript(index: Int) -> RGBColor {
+        colors.indices.contains(index) ? colors[index] : Palette.voc(count: index + 1).colors[index]
+    }
+}

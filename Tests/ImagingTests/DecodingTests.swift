@@ -1,0 +1,132 @@
+import Imaging
+import Testing
+
+@Suite("Decoding")
+struct DecodingTests {
+    @Test("Lossless files decode to the pixels that went into them", arguments: try Fixtures.rows("decode.tsv"))
+    func lossless(row: [String]) throws {
+        let image = try Fixtures.decoded(row[0]).image
+        #expect("\(image.size) \(image.format.channelCount)" == "\(row[1])x\(row[2]) \(row[3])")
+        #expect(hex(crc32(image.bytes)) == row[4], "\(row[0])")
+    }
+
+    @Test(
+        "JPEG decodes as Pillow decodes it",
+        arguments: [
+            "baseline444", "baseline420", "baseline422", "progressive", "odd", "gray", "restart", "cmyk",
+        ])
+    func jpeg(name: String) throws {
+        let decoded = try Fixtures.decoded("jpeg-\(name).jpg")
+        #expect(decoded.format == .jpeg)
+        #expect(decoded.notices.isEmpty)
+        let expected = try Fixtures.decoded("jpeg-\(name).png").image
+        #expect(decoded.image.largestDifference(from: expected) == 0)
+    }
+
+    @Test("WebP decodes as Pillow decodes it", arguments: ["lossy", "lossy-alpha", "lossless", "lossless-alpha"])
+    func webp(name: String) throws {
+        let decoded = try Fixtures.decoded("webp-\(name).webp")
+        #expect(decoded.format == .webp)
+        let expected = try Fixtures.decoded("webp-\(name).png").image
+        #expect(decoded.image.largestDifference(from: expected) == 0)
+    }
+
+    @Test("Of an animation the first frame is read, with a notice")
+    func animations() throws {
+        #expect(
+            try Fixtures.decoded("png-animated.png").notices == ["animated PNG: the first of 2 frames is used"])
+        #expect(
+            try Fixtures.decoded("webp-animated.webp").notices == ["animated WebP: the first of 2 frames is used"])
+    }
+
+    @Test("A label picture gives its indices, not its colours")
+    func labels() throws {
+        let labels = try ImageFile.readLabels(path: Fixtures.path("png-labels.png"))
+        #expect(labels.format == .gray)
+        #expect(labels.bytes == Array(0...255))
+        // Low bit depths are not stretched.
+        let low = try ImageFile.readLabels(path: Fixtures.path("png-gray2.png"))
+        #expect(Set(low.bytes) == [0, 1, 2, 3])
+        #expect(throws: ImageError.self) { try ImageFile.readLabels(path: Fixtures.path("png-rgb8.png")) }
+        #expect(throws: ImageError.self) { try ImageFile.readLabels(path: Fixtures.path("jpeg-gray.jpg")) }
+    }
+
+    @Test("Other formats are refused by name")
+    func foreignFormats() {
+        let cases: [([UInt8], String)] = [
+            (Array("GIF89a".utf8), "GIF"), ([0x49, 0x49, 42, 0], "TIFF"),
+            ([0, 0, 0, 24] + Array("ftypheic".utf8), "HEIC"), ([0, 0, 0, 24] + Array("ftypavif".utf8), "AVIF"),
+            ([0, 0, 0, 24] + Array("ftypisom".utf8), "video"), (Array("hello".utf8), "not a picture"),
+            ([], "empty"), ([0x89], "not a picture"),
+        ]
+        for (bytes, expected) in cases {
+            do {
+                _ = try ImageFile.decode(bytes, name: "x")
+                Issue.record("\(expected) was decoded")
+            } catch {
+                #expect(error.description.contains(expected))
+            }
+        }
+    }
+}
+
+@Suite("Limits")
+struct LimitTests {
+    /// A PNG header that claims a size, and nothing behind it.
+    private func header(_ width: UInt32, _ height: UInt32) throws -> [UInt8] {
+        var bytes = Array(try Fixtures.bytes("png-rgb8.png").prefix(33))
+        for index in 0..<4 {
+            bytes[16 + index] = UInt8(truncatingIfNeeded: width >> UInt32(24 - 8 * index))
+            bytes[20 + index] = UInt8(truncatingIfNeeded: height >> UInt32(24 - 8 * index))
+        }
+        return bytes
+    }
+
+    @Test("A header that claims too much is refused before anything else is read")
+    func header() throws {
+        #expect(throws: ImageError("x", .tooManyPixels(width: 20_000, height: 20_000, limit: 100_000_000))) {
+            try ImageFile.decode(header(20_000, 20_000), name: "x")
+        }
+        #expect(throws: ImageError("x", .tooManyPixels(width: 0xffff_ffff, height: 0xffff_ffff, limit: 100_000_000))) {
+            try ImageFile.decode(header(.max, .max), name: "x")
+        }
+        #expect(throws: ImageError("x", .sideTooLong(width: 100_000, height: 1, limit: 65_535))) {
+            try ImageFile.decode(header(100_000, 1), name: "x")
+        }
+        #expect(throws: ImageError("x", .emptyPicture(width: 0, height: 7))) {
+            try ImageFile.decode(header(0, 7), name: "x")
+        }
+    }
+
+    @Test("The message gives the claimed size and the limit")
+    func message() throws {
+        let error = #expect(throws: ImageError.self) { try ImageFile.decode(header(20_000, 20_000), name: "big.png") }
+        #expect(
+            error?.description
+                == "big.png: claims 20000x20000, 400.0 million pixels; the limit is 100.0 million (it can be raised)")
+    }
+
+    @Test(
+        "The limit is a limit of every format", arguments: ["jpeg-baseline420.jpg", "webp-lossy.webp", "png-rgb8.png"])
+    func everyFormat(name: String) throws {
+        let pixels = try Fixtures.decoded(name).image.size.pixelCount
+        _ = try ImageFile.read(path: Fixtures.path(name), limits: ImageLimits(maxPixels: pixels))
+        let error = #expect(throws: ImageError.self) {
+            try ImageFile.read(path: Fixtures.path(name), limits: ImageLimits(maxPixels: pixels - 1))
+        }
+        guard case .tooManyPixels(_, _, pixels - 1) = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("A file longer than the limit is not read to its end")
+    func fileLength() throws {
+        let path = Fixtures.path("png-rgb8.png")
+        let error = ImageError(path, .tooManyBytes(limit: 100))
+        #expect(throws: error) { try ImageFile.read(path: path, limits: ImageLimits(maxByteCount: 100)) }
+        #expect(throws: ImageError("/dev/zero", .tooManyBytes(limit: 100_000))) {
+            try ImageFile.read(path: "/dev/zero", limits: ImageLimits(maxByteCount: 100_000))
+        }
+    }
+}
