@@ -9,6 +9,7 @@ extension OperatorCase: CustomStringConvertible {
                 activation == .none ? nil : "activation: .\(activation)",
                 residual ? "residual: true" : nil,
                 pictureBias ? "pictureBias: true" : nil,
+                isInner ? "isInner: true" : nil,
                 batch == 1 ? nil : "batch: \(batch)",
                 values == .uniform ? nil : "values: .\(values)",
                 seed == 1 ? nil : "seed: \(seed)",

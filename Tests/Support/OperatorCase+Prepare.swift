@@ -1,12 +1,12 @@
 import ModelGraph
 
-/// A row made runnable: its graph of one layer, its inputs, and what must come out.
+/// A row made runnable: its graph, its inputs, and what must come out.
 public struct PreparedCase: Sendable {
     /// The row.
     public let row: OperatorCase
     /// How numbers are stored.
     public let precision: Precision
-    /// The layer, as a graph.
+    /// The layer, the last of this graph.
     public let graph: Graph
     /// One tensor for each of the graph's inputs: the operation's, the residual, the picture bias.
     public let inputs: [Tensor]
@@ -34,7 +34,7 @@ extension OperatorCase {
         var generator = SeededGenerator(seed: seed)
         let graph = try graph(.float32, &generator)
         let perValue: Int =
-            switch graph.layers[0].operation {
+            switch graph.layers[graph.layers.count - 1].operation {
             case .convolution(let convolution), .depthwiseConvolution(let convolution),
                 .transposeConvolution(let convolution):
                 convolution.weights.shape.dropFirst().reduce(1, *)
@@ -47,10 +47,15 @@ extension OperatorCase {
     private func graph(_ precision: Precision, _ generator: inout SeededGenerator) throws -> Graph {
         var graph = Graph(name: "case")
         let operation = operation(precision, &generator)
-        let sources = shapes.indices.map { graph.addInput("input\($0)", shapes[$0]) }
+        var sources = shapes.indices.map { graph.addInput("input\($0)", shapes[$0]) }
         let shape = try operation.outputShape(for: shapes, layer: "layer")
         let residual = residual ? graph.addInput("residual", shape) : nil
         let pictureBias = pictureBias ? graph.addInput("pictureBias", [1, 1, shape.channels]) : nil
+        if isInner {
+            for index in sources.indices {
+                sources[index] = try graph.append("copy\(index)", .activation, [sources[index]])
+            }
+        }
         let output = try graph.append(
             "layer", operation, sources, activation: activation, residual: residual, pictureBias: pictureBias)
         graph.outputs = [output]

@@ -5,9 +5,18 @@ extension OperatorCase {
     ///
     /// Not a full product of sizes, but each value of each property beside awkward values of the others: maps of one
     /// pixel, odd maps, channels that fill no vector register, windows larger than the map.
-    public static let table: [OperatorCase] =
-        pointwise + dense + dilated + grouped + depthwise + transposed + elementwise + concatenations + pools + resizes
-        + pixelwise + epilogues
+    public static let table: [OperatorCase] = {
+        let rows =
+            pointwise + dense + dilated + grouped + depthwise + transposed + elementwise + concatenations + pools
+            + resizes + pixelwise + epilogues
+        // A picture has few channels: on those each row is also run behind another layer.
+        let inner = rows.filter { $0.shapes[0].channels <= 4 }.map { row in
+            var row = row
+            row.isInner = true
+            return row
+        }
+        return rows + inner
+    }()
 
     /// Goes round and round the activations, so that neighbouring rows differ in it.
     static func activation(_ index: Int) -> Activation { Activation.allCases[index % Activation.allCases.count] }

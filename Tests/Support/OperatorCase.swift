@@ -64,6 +64,9 @@ public struct OperatorCase: Sendable, Hashable {
     public var residual: Bool
     /// Whether a 1x1 tensor is added to every pixel.
     public var pictureBias: Bool
+    /// Whether the operation reads what another layer wrote, not the caller's own memory: backends may have ways of
+    /// their own for a network's first layer.
+    public var isInner: Bool
     /// Number of pictures.
     public var batch: Int
     /// How the input values are drawn.
@@ -74,23 +77,25 @@ public struct OperatorCase: Sendable, Hashable {
     /// Creates a row.
     public init(
         _ kind: Kind, _ shapes: Shape..., activation: Activation = .none, residual: Bool = false,
-        pictureBias: Bool = false, batch: Int = 1, values: Values = .uniform, seed: UInt64 = 1
+        pictureBias: Bool = false, isInner: Bool = false, batch: Int = 1, values: Values = .uniform, seed: UInt64 = 1
     ) {
         self.init(
-            kind, shapes: shapes, activation: activation, residual: residual, pictureBias: pictureBias, batch: batch,
+            kind, shapes: shapes, activation: activation, residual: residual, pictureBias: pictureBias,
+            isInner: isInner, batch: batch,
             values: values, seed: seed)
     }
 
     /// Creates a row whose inputs are a list.
     public init(
         _ kind: Kind, shapes: [Shape], activation: Activation = .none, residual: Bool = false,
-        pictureBias: Bool = false, batch: Int = 1, values: Values = .uniform, seed: UInt64 = 1
+        pictureBias: Bool = false, isInner: Bool = false, batch: Int = 1, values: Values = .uniform, seed: UInt64 = 1
     ) {
         self.kind = kind
         self.shapes = shapes
         self.activation = activation
         self.residual = residual
         self.pictureBias = pictureBias
+        self.isInner = isInner
         self.batch = batch
         self.values = values
         self.seed = seed

@@ -109,7 +109,7 @@ extension FaultyBackend {
     static let takingTheLastOfEquals = FaultyBackend(
         name: "takes the last of equals",
         spoil: { graph, _, inputs, outputs in
-            guard case .argMax = graph.layers[0].operation else { return }
+            guard case .argMax = graph.layers.last?.operation else { return }
             let channels = inputs[0].count / outputs[0].count
             for pixel in outputs[0].indices {
                 let scores = inputs[0][pixel * channels..<(pixel + 1) * channels]
@@ -120,20 +120,19 @@ extension FaultyBackend {
 
     /// A backend whose first run leaves something behind that reaches the second.
     static func remembering() -> FaultyBackend {
-        FaultyBackend(
+        let memory = Memory()
+        return FaultyBackend(
             name: "remembers an earlier picture",
             spoil: { _, _, inputs, outputs in
                 // As an accumulator that is never cleared would: the first run, on NaNs, reaches the second.
-                let memory = Memory.shared
                 for index in outputs[0].indices { outputs[0][index] += memory.leftover }
                 memory.leftover = inputs[0][0].isNaN ? .nan : 0
             })
     }
 }
 
-/// What a backend that forgets to clear its memory keeps between two runs. Used by one test alone, on one thread.
+/// What a backend that forgets to clear its memory keeps between two runs, which come one after the other.
 private final class Memory: @unchecked Sendable {
-    static let shared = Memory()
     var leftover: Float = 0
 }
 

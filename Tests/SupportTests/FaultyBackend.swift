@@ -1,7 +1,7 @@
 import ModelGraph
 import TestSupport
 
-/// The reference with one thing wrong, to see that the table of cases notices.
+/// The reference with one thing wrong in the last layer, to see that the table of cases notices.
 struct FaultyBackend: InferenceBackend {
     /// What is wrong, in words.
     let name: String
@@ -17,7 +17,10 @@ struct FaultyBackend: InferenceBackend {
     func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
         var faulty = Graph(name: graph.name)
         for id in graph.inputs { _ = faulty.addInput(graph[id].name, graph.shape(of: id)) }
-        let layer = graph.layers[0]
+        for layer in graph.layers.dropLast() {
+            try faulty.append(layer.name, layer.operation, layer.inputs, activation: layer.activation)
+        }
+        let layer = graph.layers[graph.layers.count - 1]
         if let output = try replace(layer, &faulty), faulty.shape(of: output) == graph.shape(of: layer.output) {
             faulty.outputs = [output]
         } else {
