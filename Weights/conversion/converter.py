@@ -3,6 +3,8 @@
 import hashlib
 import os
 
+import numpy as np
+
 from .container import encode, write
 from .description import describe
 from .errors import ConversionError
@@ -44,18 +46,21 @@ def convert_bytes(data: bytes, path: str, flags: Facts = Facts(), size=None, flo
     - size: (height, width) for an input whose size the file leaves open
     - float16: store weights as float16
     """
-    file = os.path.basename(path)
+    file = os.path.basename(path).encode("utf-8", "replace").decode("utf-8")  # a file's name may be any bytes
     stem, ending = os.path.splitext(file)
     digest = hashlib.sha256(data).hexdigest()
     try:
-        network = simplify(read_network(data, ending.lower(), size))
-        if size is not None and tuple(network.shape[:2]) != tuple(size):
-            raise ConversionError(f"its input is {network.shape[1]}x{network.shape[0]}, not as --size says")
-        facts = Facts(name=stem).overlaid(network.facts).overlaid(KNOWN.get(digest, Facts())).overlaid(flags)
-        document = describe(network, facts, {"file": file, "sha256": digest})
-        return document, encode(document, network.layers, float16)
+        # NumPy would print its warnings; what is not finite in the end is refused with the layer's name.
+        with np.errstate(all="ignore"):
+            network = simplify(read_network(data, ending.lower(), size))
+            if size is not None and tuple(network.shape[:2]) != tuple(size):
+                raise ConversionError(f"its input is {network.shape[1]}x{network.shape[0]}, not as --size says")
+            facts = Facts(name=stem).overlaid(network.facts).overlaid(KNOWN.get(digest, Facts())).overlaid(flags)
+            document = describe(network, facts, {"file": file, "sha256": digest})
+            return document, encode(document, network.layers, float16)
     except ConversionError as error:
-        raise ConversionError(f"{path}: {error}") from None
+        line = "".join(c if c.isprintable() else "?" for c in str(error))  # names in the file may be any characters
+        raise ConversionError(f"{path}: {line}") from None
     except MemoryError:
         raise ConversionError(f"{path}: not enough memory") from None
 

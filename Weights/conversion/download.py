@@ -30,14 +30,12 @@ def download(url: str, sha256: str, timeout: float = 30, deadline: float = 600, 
         with opener.open(request, timeout=timeout) as response:
             data = read_all(response, url, time.monotonic() + deadline, max_bytes)
     except urllib.error.HTTPError as error:
-        raise ConversionError(f"{url}: the server answers {error.code} {error.reason}") from None
+        raise ConversionError(f"{url}: the server answers {error.code} {one_line(error.reason)}") from None
     except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
         reason = getattr(error, "reason", None) or error
         if isinstance(reason, TimeoutError):
             raise ConversionError(f"{url}: no answer within {timeout:g} s") from None
-        if isinstance(error, http.client.IncompleteRead):
-            reason = f"the connection broke after {len(error.partial)} bytes"
-        raise ConversionError(f"{url}: not reachable ({getattr(reason, 'strerror', None) or reason})") from None
+        raise ConversionError(f"{url}: not reachable ({one_line(getattr(reason, 'strerror', None) or reason)})") from None
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
         raise ConversionError(f"{url}: wrong content, SHA-256 {found}, expected {sha256}")
@@ -46,7 +44,8 @@ def download(url: str, sha256: str, timeout: float = 30, deadline: float = 600, 
 
 def read_all(response, url, end, max_bytes):
     """The whole answer, within the limits."""
-    length = int(response.headers.get("Content-Length") or 0)
+    stated = response.headers.get("Content-Length", "")
+    length = int(stated) if stated.isascii() and stated.isdigit() else 0
     if length > max_bytes:
         raise ConversionError(f"{url}: {length} bytes are more than the {max_bytes} that are allowed")
     pieces, count = [], 0
@@ -64,6 +63,11 @@ def read_all(response, url, end, max_bytes):
     if count < length:
         raise ConversionError(f"{url}: the connection broke after {count} of {length} bytes")
     return b"".join(pieces)
+
+
+def one_line(text):
+    """The text without line breaks and other characters that a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in str(text)).strip()[:200]
 
 
 def check_scheme(url):

@@ -29,6 +29,7 @@ def simplify(network: Network) -> Network:
     fold_space_to_batch(network)
     fold_padding(network)
     lower_affine(network)
+    make_names_unique(network)
     if not network.layers:
         raise ConversionError("the network has no layers")
     shapes(network)
@@ -268,3 +269,12 @@ def lower_affine(network):
             "depthwiseConv2d", layer.name, layer.inputs, layer.output,
             weight=spread(layer.attributes["scale"]).reshape(channels, 1, 1, 1), bias=spread(layer.attributes["shift"]))
     fuse_activations(network)
+
+
+def make_names_unique(network):
+    """Appends a number to the name of a layer whose name an earlier one has."""
+    taken = set()
+    for index, layer in enumerate(network.layers):
+        while layer.name in taken:
+            layer.name += f"_{index}"
+        taken.add(layer.name)
