@@ -14,7 +14,8 @@ from conversion.flags import add_flags, facts
 
 def main(arguments):
     parser = argparse.ArgumentParser(
-        prog="convert.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        prog="convert.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("input", metavar="IN", help="a .tflite, .mlmodel or .onnx file")
     parser.add_argument("output", metavar="OUT.safetensors", help="the model file to write")
     add_flags(parser)
@@ -24,8 +25,10 @@ def main(arguments):
 
         convert(options.input, options.output, facts(options), options.size, options.float16)
     except ModuleNotFoundError as error:
-        sys.exit(f"convert.py: the Python package {error.name} is missing; scripts/setup convert installs it into .venv, "
-                 "then run this with .venv/bin/python")
+        sys.exit(
+            f"convert.py: the Python package {error.name} is missing; scripts/setup convert installs it into .venv, "
+            "then run this with .venv/bin/python"
+        )
     except ConversionError as error:
         sys.exit(f"convert.py: {error}")
 

@@ -3,7 +3,7 @@
 
 usage: export_torchvision.py deeplabv3_resnet50|deeplabv3_mobilenet_v3_large OUT.onnx
 
-Runs under Debian's Python with python3-torchvision (0.14). The weights come from a seed, and the batch norms' statistics
+For Debian's Python with python3-torchvision (0.14). The weights come from a seed, and the batch norms' statistics
 are random too, so that a converter that forgets one of them is found out. Operator set 13, input 1x3x129x129.
 """
 
@@ -61,9 +61,16 @@ def main(name, target):
     randomise(network)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        torch.onnx.export(Scores(network).eval(), pictures(1), target, opset_version=13, input_names=["picture"],
-                          output_names=["scores"], do_constant_folding=False,
-                          training=torch.onnx.TrainingMode.PRESERVE)
+        torch.onnx.export(
+            Scores(network).eval(),
+            pictures(1),
+            target,
+            opset_version=13,
+            input_names=["picture"],
+            output_names=["scores"],
+            do_constant_folding=False,
+            training=torch.onnx.TrainingMode.PRESERVE,
+        )
 
 
 if __name__ == "__main__":

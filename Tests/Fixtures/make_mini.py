@@ -48,8 +48,13 @@ class Builder:
         self.nodes.append(node)
         fed = [name for name in inputs if name in self.values]
         shapes = [helper.make_tensor_value_info(name, TensorProto.FLOAT, self.values[name].shape) for name in fed]
-        graph = helper.make_graph([node], output, shapes, [helper.make_empty_tensor_value_info(output)],
-                                  [tensor for tensor in self.initializers if tensor.name in inputs])
+        graph = helper.make_graph(
+            [node],
+            output,
+            shapes,
+            [helper.make_empty_tensor_value_info(output)],
+            [tensor for tensor in self.initializers if tensor.name in inputs],
+        )
         self.values[output] = run(as_model(graph), {name: self.values[name] for name in fed}, [output])[0]
         return output
 
@@ -59,31 +64,55 @@ class Builder:
         deviation = gain / np.sqrt(inputs * kernel * kernel)
         weight = self.constant(self.random.normal(0, deviation, (channels, inputs, kernel, kernel)))
         pad = dilation * (kernel - 1) // 2
-        window = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, "dilations": [dilation] * 2, "pads": [pad] * 4,
-                  "group": groups}
+        window = {
+            "kernel_shape": [kernel] * 2,
+            "strides": [stride] * 2,
+            "dilations": [dilation] * 2,
+            "pads": [pad] * 4,
+            "group": groups,
+        }
         if not norm:
             return self.node("Conv", x, weight, self.constant(self.random.normal(0, 0.3, channels)), **window)
         y = self.node("Conv", x, weight, **window)
         mean = np.round(self.values[y].mean((0, 2, 3)), 2)
         # A channel that hardly varies, as after image pooling, is not blown up.
-        variance = np.round(np.maximum(self.values[y].var((0, 2, 3)), 0.2) * self.random.uniform(0.8, 1.25, channels), 2)
-        return self.node("BatchNormalization", y, *map(self.constant, (
-            self.random.uniform(0.7, 1.3, channels), self.random.normal(0, 0.3, channels), mean, variance)))
+        variance = np.round(
+            np.maximum(self.values[y].var((0, 2, 3)), 0.2) * self.random.uniform(0.8, 1.25, channels), 2
+        )
+        return self.node(
+            "BatchNormalization",
+            y,
+            *map(
+                self.constant,
+                (self.random.uniform(0.7, 1.3, channels), self.random.normal(0, 0.3, channels), mean, variance),
+            ),
+        )
 
     def relu6(self, x):
         return self.node("Clip", x, self.constant(0.0), self.constant(6.0))
 
     def resize(self, x, height, width, convention):
         channels = self.values[x].shape[1]
-        return self.node("Resize", x, "", "", self.constant([1, channels, height, width], np.int64), mode="linear",
-                         coordinate_transformation_mode=convention)
+        return self.node(
+            "Resize",
+            x,
+            "",
+            "",
+            self.constant([1, channels, height, width], np.int64),
+            mode="linear",
+            coordinate_transformation_mode=convention,
+        )
 
     def model(self, name, output):
         """The whole network for one picture."""
         _, channels, height, width = self.values["picture"].shape
         graph = helper.make_graph(
-            self.nodes, name, [helper.make_tensor_value_info("picture", TensorProto.FLOAT, [1, channels, height, width])],
-            [helper.make_empty_tensor_value_info(output)], self.initializers)
+            self.nodes,
+            name,
+            [helper.make_tensor_value_info("picture", TensorProto.FLOAT, [1, channels, height, width])],
+            [helper.make_empty_tensor_value_info(output)],
+            self.initializers,
+        )
         return as_model(graph)
 
 
@@ -115,7 +144,7 @@ def synthetic_picture(width, height, seed):
         if index % 3 == 2:
             inside = np.abs((y - at[0]) + (x - at[1]) * random.uniform(-2, 2)) < radius / 2
         else:
-            inside = (y - at[0]) ** 2 + (x - at[1]) ** 2 < radius ** 2
+            inside = (y - at[0]) ** 2 + (x - at[1]) ** 2 < radius**2
         picture[inside] = colour
     return np.clip(picture + random.normal(0, 4, picture.shape), 0, 255).astype(np.uint8)
 
@@ -127,8 +156,24 @@ def mini():
     b = Builder((picture * np.float32(scale) + np.float32(bias)).transpose(2, 0, 1)[None], seed=203)
     x = b.relu6(b.conv("picture", 8, kernel=3, stride=2))
     x = b.conv(b.relu6(b.conv(x, 8, kernel=3, groups=8)), 4)
-    blocks = [(5, 2, 1), (5, 1, 1), (8, 2, 1), (8, 1, 1), (8, 1, 1), (11, 1, 1), (11, 1, 2), (11, 1, 2), (11, 1, 2),
-              (12, 1, 2), (12, 1, 2), (12, 1, 2), (18, 1, 2), (18, 1, 4), (18, 1, 4), (32, 1, 4)]
+    blocks = [
+        (5, 2, 1),
+        (5, 1, 1),
+        (8, 2, 1),
+        (8, 1, 1),
+        (8, 1, 1),
+        (11, 1, 1),
+        (11, 1, 2),
+        (11, 1, 2),
+        (11, 1, 2),
+        (12, 1, 2),
+        (12, 1, 2),
+        (12, 1, 2),
+        (18, 1, 2),
+        (18, 1, 4),
+        (18, 1, 4),
+        (32, 1, 4),
+    ]
     for channels, stride, dilation in blocks:
         before = b.values[x].shape[1]
         y = b.relu6(b.conv(x, 6 * before))
@@ -142,8 +187,12 @@ def mini():
     low = b.resize(b.conv(x, 21, norm=False, gain=3.0), 9, 9, "align_corners")
     model = b.model("mini", b.resize(low, 65, 65, "align_corners"))
     scores, logits = run(model, {"picture": b.values["picture"]}, [low, model.graph.output[0].name])
-    return model, picture, Facts(scale=[scale], bias=[bias], order="RGB", labels=VOC_LABELS), {
-        "scores.npy": scores[0].transpose(1, 2, 0), "labels.png": logits[0].argmax(0).astype(np.uint8)}
+    return (
+        model,
+        picture,
+        Facts(scale=[scale], bias=[bias], order="RGB", labels=VOC_LABELS),
+        {"scores.npy": scores[0].transpose(1, 2, 0), "labels.png": logits[0].argmax(0).astype(np.uint8)},
+    )
 
 
 def mini_selfie():
@@ -180,9 +229,13 @@ def mini_selfie():
     weight = b.constant(b.random.normal(0, 1.0, (12, 1, 3, 2)))
     x = b.node("ConvTranspose", x, weight, b.constant([-0.2]), kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 0, 0])
     model = b.model("mini-selfie", b.node("Sigmoid", x))
-    mask, = run(model, {"picture": b.values["picture"]}, [model.graph.output[0].name])
-    return model, picture, Facts(scale=scale, bias=bias, order="BGR", labels=["background", "person"]), {
-        "mask.npy": mask[0, 0]}
+    (mask,) = run(model, {"picture": b.values["picture"]}, [model.graph.output[0].name])
+    return (
+        model,
+        picture,
+        Facts(scale=scale, bias=bias, order="BGR", labels=["background", "person"]),
+        {"mask.npy": mask[0, 0]},
+    )
 
 
 def main(folder):

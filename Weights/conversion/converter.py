@@ -15,7 +15,7 @@ from .simplify import simplify
 MAX_FILE_BYTES = 1 << 30
 
 
-def convert(source: str, target: str, flags: Facts = Facts(), size=None, float16: bool = False) -> dict:
+def convert(source: str, target: str, flags: Facts | None = None, size=None, float16: bool = False) -> dict:
     """Converts a file and gives the document that was written into the result.
 
     Raises ConversionError, whose text begins with the file's name; then there is no result.
@@ -37,7 +37,7 @@ def read_file(path: str) -> bytes:
     return data
 
 
-def convert_bytes(data: bytes, path: str, flags: Facts = Facts(), size=None, float16: bool = False) -> tuple:
+def convert_bytes(data: bytes, path: str, flags: Facts | None = None, size=None, float16: bool = False) -> tuple:
     """The document and the bytes of the model file.
 
     What the flags say goes before what is known of the file, and that before what the file says of itself.
@@ -55,7 +55,9 @@ def convert_bytes(data: bytes, path: str, flags: Facts = Facts(), size=None, flo
             network = simplify(read_network(data, ending.lower(), size))
             if size is not None and tuple(network.shape[:2]) != tuple(size):
                 raise ConversionError(f"its input is {network.shape[1]}x{network.shape[0]}, not as --size says")
-            facts = Facts(name=stem).overlaid(network.facts).overlaid(KNOWN.get(digest, Facts())).overlaid(flags)
+            facts = (
+                Facts(name=stem).overlaid(network.facts).overlaid(KNOWN.get(digest, Facts())).overlaid(flags or Facts())
+            )
             document = describe(network, facts, {"file": file, "sha256": digest})
             return document, encode(document, network.layers, float16)
     except ConversionError as error:

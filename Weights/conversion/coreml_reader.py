@@ -9,7 +9,9 @@ import math
 
 import numpy as np
 
-logging.getLogger("coremltools").setLevel(logging.ERROR)  # it warns of Apple's libraries, which the schema does not need
+logging.getLogger("coremltools").setLevel(
+    logging.ERROR
+)  # it warns of Apple's libraries, which the schema does not need
 from coremltools.proto import FeatureTypes_pb2, Model_pb2  # noqa: E402
 
 from .errors import ConversionError  # noqa: E402
@@ -17,8 +19,12 @@ from .network import Facts, Layer, Network, activation, affine, binary, same_pad
 from .shapes import output_shape  # noqa: E402
 
 ORDERS = {"RGB": "RGB", "BGR": "BGR", "GRAYSCALE": "GRAY"}
-RESIZES = {"STRICT_ALIGN_ENDPOINTS_MODE": "alignCorners", "ALIGN_ENDPOINTS_MODE": "alignCorners",
-           "UPSAMPLE_MODE": "asymmetric", "ROI_ALIGN_MODE": "halfPixel"}
+RESIZES = {
+    "STRICT_ALIGN_ENDPOINTS_MODE": "alignCorners",
+    "ALIGN_ENDPOINTS_MODE": "alignCorners",
+    "UPSAMPLE_MODE": "asymmetric",
+    "ROI_ALIGN_MODE": "halfPixel",
+}
 PREVIEW = "com.apple.coreml.model.preview.params"  # labels and colours, where the model's makers stored them
 
 
@@ -42,8 +48,9 @@ class Reader:
         description = self.model.description
         # The schema has defaults for everything: what is not there at all is found out here.
         if len(description.input) != 1 or len(description.output) != 1:
-            raise ConversionError(f"it has {len(description.input)} inputs and {len(description.output)} outputs, "
-                                  "expected one of each")
+            raise ConversionError(
+                f"it has {len(description.input)} inputs and {len(description.output)} outputs, expected one of each"
+            )
         source, image = description.input[0].name, description.input[0].type.imageType
         order = ORDERS.get(FeatureTypes_pb2.ImageFeatureType.ColorSpace.Name(image.colorSpace))
         if description.input[0].type.WhichOneof("Type") != "imageType" or order is None:
@@ -63,8 +70,11 @@ class Reader:
             s = step.scaler
             # Core ML: channelScale * byte + bias of the channel.
             facts.scale = [s.channelScale]
-            facts.bias = {"RGB": [s.redBias, s.greenBias, s.blueBias], "BGR": [s.blueBias, s.greenBias, s.redBias],
-                          "GRAY": [s.grayBias]}[order]
+            facts.bias = {
+                "RGB": [s.redBias, s.greenBias, s.blueBias],
+                "BGR": [s.blueBias, s.greenBias, s.redBias],
+                "GRAY": [s.grayBias],
+            }[order]
         preview = self.model.description.metadata.userDefined
         if PREVIEW in preview:
             stored = json.loads(preview[PREVIEW])
@@ -94,7 +104,7 @@ class Reader:
         codes = np.frombuffer(stored.rawValue, np.uint8)
         if bits < 8:  # without gaps, the highest bit first; the last byte is filled up
             flat = np.unpackbits(codes)
-            rows = flat[:len(flat) // bits * bits].reshape(-1, bits)
+            rows = flat[: len(flat) // bits * bits].reshape(-1, bits)
             codes = np.packbits(np.pad(rows, ((0, 0), (8 - bits, 0))), axis=1)[:count, 0]
         if form == "lookupTableQuantization":
             return np.array(stored.quantization.lookupTableQuantization.floatValue, np.float32)[codes]
@@ -142,10 +152,17 @@ class Reader:
         outputs, inputs, groups = p.outputChannels, p.kernelChannels, p.nGroups or 1
         bias = self.shaped(p.bias, (outputs,), layer.name) if p.hasBias else None
         if p.isDeconvolution:
-            if groups != 1 or dilation != [1, 1] or list(p.outputShape) or p.WhichOneof("ConvolutionPaddingType") == "same":
+            if (
+                groups != 1
+                or dilation != [1, 1]
+                or list(p.outputShape)
+                or p.WhichOneof("ConvolutionPaddingType") == "same"
+            ):
                 raise ConversionError(f"layer {layer.name}: this form of deconvolution is not supported")
             weight = self.shaped(p.weights, (inputs, outputs, *kernel), layer.name).transpose(1, 0, 2, 3)
-            self.add("transposeConv2d", layer, weight=weight, bias=bias, attributes={"stride": stride, "padding": padding})
+            self.add(
+                "transposeConv2d", layer, weight=weight, bias=bias, attributes={"stride": stride, "padding": padding}
+            )
             return
         weight = self.shaped(p.weights, (outputs, inputs, *kernel), layer.name)
         depthwise = inputs == 1 and groups == outputs and groups > 1
@@ -159,8 +176,12 @@ class Reader:
         kind = type(p).PoolingType.Name(p.type)
         if kind not in ("MAX", "AVERAGE"):
             raise ConversionError(f"layer {layer.name}: pooling {kind} is not supported")
-        if p.globalPooling or (list(p.kernelSize) == list(size[:2]) and kind == "AVERAGE"
-                               and p.WhichOneof("PoolingPaddingType") == "valid" and not any(borders(p.valid.paddingAmounts))):
+        if p.globalPooling or (
+            list(p.kernelSize) == list(size[:2])
+            and kind == "AVERAGE"
+            and p.WhichOneof("PoolingPaddingType") == "valid"
+            and not any(borders(p.valid.paddingAmounts))
+        ):
             if kind == "AVERAGE":
                 self.add("globalAveragePool", layer)
             else:
@@ -216,8 +237,10 @@ class Reader:
     def read_batchnorm(self, layer, p):
         if p.computeMeanVar or p.instanceNormalization:
             raise ConversionError(f"layer {layer.name}: instance normalisation is not supported")
-        gamma, beta, mean, variance = (self.shaped(values, (p.channels,), layer.name).astype(np.float64)
-                                       for values in (p.gamma, p.beta, p.mean, p.variance))
+        gamma, beta, mean, variance = (
+            self.shaped(values, (p.channels,), layer.name).astype(np.float64)
+            for values in (p.gamma, p.beta, p.mean, p.variance)
+        )
         scale = gamma / np.sqrt(variance + p.epsilon)
         self.layers.append(affine(layer.name, layer.input[0], layer.output[0], scale, beta - mean * scale))
 
@@ -227,8 +250,9 @@ class Reader:
         self.layers.append(affine(layer.name, layer.input[0], layer.output[0], scale, shift))
 
     def read_bias(self, layer, p):
-        self.layers.append(affine(layer.name, layer.input[0], layer.output[0],
-                                  shift=self.vector(p.bias, p.shape, layer.name)))
+        self.layers.append(
+            affine(layer.name, layer.input[0], layer.output[0], shift=self.vector(p.bias, p.shape, layer.name))
+        )
 
     def vector(self, stored, shape, layer):
         """A constant with one value a channel, or one for all; its shape is [C, 1, 1], [C] or [1]."""

@@ -22,8 +22,9 @@ def describe(network: Network, facts: Facts, source: dict) -> dict:
         raise ConversionError(f"its input has {channels} channels, which is no {order} picture")
     if facts.scale is None or facts.bias is None:
         raise unknown("how pictures are normalised for it", "--scale and --bias")
-    scale, bias = (spread(values, channels, flag)
-                   for values, flag in ((facts.scale, "--scale"), (facts.bias, "--bias")))
+    scale, bias = (
+        spread(values, channels, flag) for values, flag in ((facts.scale, "--scale"), (facts.bias, "--bias"))
+    )
     scale, bias = scale * network.input_scale, bias * network.input_scale + network.input_shift
     if not np.isfinite(scale).all() or not np.isfinite(bias).all():
         raise ConversionError("the scale or bias of its input is not finite")
@@ -39,17 +40,27 @@ def describe(network: Network, facts: Facts, source: dict) -> dict:
         raise ConversionError(f"{len(labels)} labels for {max(outputs, 2)} classes: set them with --labels")
 
     document = {
-        "version": 1, "name": facts.name,
-        "input": {"name": network.input, "width": width, "height": height, "order": order,
-                  "scale": single(scale), "bias": single(bias)},
-        "output": {"name": network.output, "kind": kind}, "labels": labels}
+        "version": 1,
+        "name": facts.name,
+        "input": {
+            "name": network.input,
+            "width": width,
+            "height": height,
+            "order": order,
+            "scale": single(scale),
+            "bias": single(bias),
+        },
+        "output": {"name": network.output, "kind": kind},
+        "labels": labels,
+    }
     if facts.palette is not None:
         if len(facts.palette) < len(labels):
             raise ConversionError(f"{len(facts.palette)} colours for {len(labels)} classes: set them with --palette")
-        document["palette"] = facts.palette[:len(labels)]
+        document["palette"] = facts.palette[: len(labels)]
     document["layers"] = [describe_layer(layer) for layer in network.layers]
     document["source"] = source | {
-        key: value for key, value in (("licence", facts.licence), ("upstream", facts.upstream)) if value}
+        key: value for key, value in (("licence", facts.licence), ("upstream", facts.upstream)) if value
+    }
     return document
 
 

@@ -35,7 +35,9 @@ def download(url: str, sha256: str, timeout: float = 30, deadline: float = 600, 
         reason = getattr(error, "reason", None) or error
         if isinstance(reason, TimeoutError):
             raise ConversionError(f"{url}: no answer within {timeout:g} s") from None
-        raise ConversionError(f"{url}: not reachable ({one_line(getattr(reason, 'strerror', None) or reason)})") from None
+        raise ConversionError(
+            f"{url}: not reachable ({one_line(getattr(reason, 'strerror', None) or reason)})"
+        ) from None
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
         raise ConversionError(f"{url}: wrong content, SHA-256 {found}, expected {sha256}")

@@ -17,24 +17,32 @@ class ModelFile:
         try:
             with safe_open(path, "np") as file:
                 self.document = json.loads((file.metadata() or {})["silhouette"])
-                self.tensors = {name: file.get_tensor(name) for name in file.keys()}
+                self.tensors = {name: file.get_tensor(name) for name in list(file.keys())}
         except Exception as error:  # safetensors raises an exception of its own, and OSError, and json's
-            raise ConversionError(f"{path}: it is no model file ({str(error).splitlines()[0]})") from None
+            raise ConversionError(f"{path}: it is no model file ({type(error).__name__})") from None
         self.layers = self.document["layers"]
         size = self.document["input"]
         self.shapes = {size["name"]: check((size["height"], size["width"], len(size["scale"])), "the input")}
         for entry in self.layers:
-            layer = Layer(entry["op"], entry["name"], entry["inputs"], entry["output"],
-                          self.tensors.get(entry.get("weight")), self.tensors.get(entry.get("bias")),
-                          entry.get("activation", "none"), entry)
+            layer = Layer(
+                entry["op"],
+                entry["name"],
+                entry["inputs"],
+                entry["output"],
+                self.tensors.get(entry.get("weight")),
+                self.tensors.get(entry.get("bias")),
+                entry.get("activation", "none"),
+                entry,
+            )
             self.shapes[entry["output"]] = check(
-                output_shape(layer, [self.shapes[name] for name in entry["inputs"]]), f"layer {entry['name']}")
+                output_shape(layer, [self.shapes[name] for name in entry["inputs"]]), f"layer {entry['name']}"
+            )
 
     def tensor(self, name) -> np.ndarray:
         """The values of a tensor as float32."""
         return self.tensors[name].astype(np.float32)
 
     def normalise(self, picture) -> np.ndarray:
-        """8-bit height x width x channels, in the model's order, to what its first layer reads: 1 x channels x height x width."""
+        """What the first layer reads (1 x C x height x width), from 8-bit height x width x C in the model's order."""
         scale, bias = (np.asarray(self.document["input"][key], np.float32) for key in ("scale", "bias"))
         return (picture.astype(np.float32) * scale + bias).transpose(2, 0, 1)[None]

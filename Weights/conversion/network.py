@@ -24,7 +24,7 @@ ACTIVATIONS = ("none", "relu", "relu6", "hardSwish", "hardSigmoid", "sigmoid")
 
 # Layers that hold weights and can apply an activation to their result.
 CONVOLUTIONS = ("conv2d", "depthwiseConv2d", "transposeConv2d")
-WITH_ACTIVATION = CONVOLUTIONS + ("add", "mul")
+WITH_ACTIVATION = (*CONVOLUTIONS, "add", "mul")
 
 
 @dataclass
@@ -62,8 +62,9 @@ class Facts:
 
     def overlaid(self, other):
         """These facts, with those that `other` has in their place."""
-        return Facts(**{key: value if getattr(other, key) is None else getattr(other, key)
-                        for key, value in vars(self).items()})
+        return Facts(
+            **{key: value if getattr(other, key) is None else getattr(other, key) for key, value in vars(self).items()}
+        )
 
 
 @dataclass
@@ -105,8 +106,13 @@ class Network:
 def affine(name, source, output, scale=1.0, shift=0.0, low=-math.inf, high=math.inf):
     """clamp(x * scale + shift, low, high), each of scale and shift one number or one a channel."""
     vector = lambda value: np.atleast_1d(np.asarray(value, np.float64)).reshape(-1)
-    return Layer("affine", name, [source], output, attributes={
-        "scale": vector(scale), "shift": vector(shift), "low": float(low), "high": float(high)})
+    return Layer(
+        "affine",
+        name,
+        [source],
+        output,
+        attributes={"scale": vector(scale), "shift": vector(shift), "low": float(low), "high": float(high)},
+    )
 
 
 def activation(name, source, output, kind):

@@ -7,8 +7,24 @@ from onnx.reference import ReferenceEvaluator
 from .errors import ConversionError
 
 # Operators on constants that exporters write. None makes more than it is given, but for broadcasting, which is bounded.
-FOLDED = {"Add", "Cast", "Ceil", "Concat", "Div", "Floor", "Gather", "Identity", "Mul", "Reshape", "Slice", "Squeeze",
-          "Sub", "Transpose", "Unsqueeze", "ReduceProd"}
+FOLDED = {
+    "Add",
+    "Cast",
+    "Ceil",
+    "Concat",
+    "Div",
+    "Floor",
+    "Gather",
+    "Identity",
+    "Mul",
+    "Reshape",
+    "Slice",
+    "Squeeze",
+    "Sub",
+    "Transpose",
+    "Unsqueeze",
+    "ReduceProd",
+}
 MAX_BROADCAST = 4096
 MAX_VALUES = 1 << 27
 
@@ -22,9 +38,12 @@ def fold(node, name, constants, version) -> dict:
         raise ConversionError(f"layer {name}: {node.op_type} of large constants is not supported")
     if sum(constants[value].size for value in node.input if value) > MAX_VALUES:
         raise ConversionError(f"layer {name}: {node.op_type} of that many constants is not supported")
-    values = [helper.make_tensor_value_info(value, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
-              for value, array in inputs.items()]
+    values = [
+        helper.make_tensor_value_info(value, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        for value, array in inputs.items()
+    ]
     results = [helper.make_empty_tensor_value_info(value) for value in node.output]
-    model = helper.make_model(helper.make_graph([node], "constant", values, results),
-                              opset_imports=[helper.make_opsetid("", version)])
+    model = helper.make_model(
+        helper.make_graph([node], "constant", values, results), opset_imports=[helper.make_opsetid("", version)]
+    )
     return dict(zip(node.output, (np.asarray(array) for array in ReferenceEvaluator(model).run(None, inputs))))

@@ -12,8 +12,12 @@ from .onnx_constants import FOLDED, fold
 from .shapes import check, output_shape
 
 # Where each convention of Resize lands; pytorch_half_pixel differs from half_pixel only for a result of one pixel.
-RESIZES = {"align_corners": "alignCorners", "half_pixel": "halfPixel", "pytorch_half_pixel": "halfPixel",
-           "asymmetric": "asymmetric"}
+RESIZES = {
+    "align_corners": "alignCorners",
+    "half_pixel": "halfPixel",
+    "pytorch_half_pixel": "halfPixel",
+    "asymmetric": "asymmetric",
+}
 
 
 def read(data: bytes, size=None) -> Network:
@@ -68,7 +72,8 @@ class Reader:
             shape = [1, channels, height, width]
             attributes = {attribute.name: attribute.i for attribute in node.attribute}
             self.constants[node.output[0]] = np.array(
-                shape[attributes.get("start", 0):attributes.get("end", len(shape))], np.int64)
+                shape[attributes.get("start", 0) : attributes.get("end", len(shape))], np.int64
+            )
             return
         if node.op_type in FOLDED and all(value in self.constants for value in inputs if value):
             self.constants.update(fold(node, name, self.constants, self.version))
@@ -83,7 +88,8 @@ class Reader:
                 if value not in self.shapes:
                     raise ConversionError(f"layer {name}: reads {value}, which is no map that a layer before it gives")
             self.shapes[layer.output] = check(
-                output_shape(layer, [self.shapes[value] for value in layer.inputs]), f"layer {name}")
+                output_shape(layer, [self.shapes[value] for value in layer.inputs]), f"layer {name}"
+            )
 
     # Helpers
 
@@ -126,26 +132,42 @@ class Reader:
         options = {"stride": stride, "dilation": dilation, "padding": padding}
         if not depthwise:
             options["groups"] = groups
-        self.add("depthwiseConv2d" if depthwise else "conv2d", name, node, weight=weight,
-                 bias=None if bias is None else bias.astype(np.float32), attributes=options)
+        self.add(
+            "depthwiseConv2d" if depthwise else "conv2d",
+            name,
+            node,
+            weight=weight,
+            bias=None if bias is None else bias.astype(np.float32),
+            attributes=options,
+        )
 
     def read_ConvTranspose(self, name, node, attributes):
         weight = self.constant(node, 1, name, "weight").astype(np.float32)
         bias = self.constant(node, 2, name, "bias")
         stride, dilation, padding = self.window(name, node, attributes, weight.shape[2:])
         extra = attributes.get("output_padding", [0, 0])
-        if attributes.get("group", 1) != 1 or dilation != [1, 1] or "output_shape" in attributes or (
-                attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID")):
+        if (
+            attributes.get("group", 1) != 1
+            or dilation != [1, 1]
+            or "output_shape" in attributes
+            or (attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"))
+        ):
             raise ConversionError(f"layer {name}: this form of ConvTranspose is not supported")
         padding = padding[:2] + [end - more for end, more in zip(padding[2:], extra)]
-        self.add("transposeConv2d", name, node, weight=weight.transpose(1, 0, 2, 3),
-                 bias=None if bias is None else bias.astype(np.float32),
-                 attributes={"stride": stride, "padding": padding})
+        self.add(
+            "transposeConv2d",
+            name,
+            node,
+            weight=weight.transpose(1, 0, 2, 3),
+            bias=None if bias is None else bias.astype(np.float32),
+            attributes={"stride": stride, "padding": padding},
+        )
 
     def read_BatchNormalization(self, name, node, attributes):
         gamma, beta, mean, variance = (
             self.constant(node, index, name, what).astype(np.float64)
-            for index, what in enumerate(("scale", "bias", "mean", "variance"), 1))
+            for index, what in enumerate(("scale", "bias", "mean", "variance"), 1)
+        )
         if attributes.get("training_mode", 0):
             raise ConversionError(f"layer {name}: batch norm in training mode is not supported")
         scale = gamma / np.sqrt(variance + attributes.get("epsilon", 1e-5))
@@ -155,16 +177,19 @@ class Reader:
         self.layers.append(affine(name, node.input[0], node.output[0], low=0))
 
     def read_Clip(self, name, node, attributes):
-        bounds = [self.constant(node, index, name, what, attributes.get(what, limit))
-                  for index, what, limit in ((1, "min", -math.inf), (2, "max", math.inf))]
+        bounds = [
+            self.constant(node, index, name, what, attributes.get(what, limit))
+            for index, what, limit in ((1, "min", -math.inf), (2, "max", math.inf))
+        ]
         low, high = (float(np.asarray(bound).reshape(())) for bound in bounds)
         # Exporters also write the largest float32 for no bound.
         low, high = (math.copysign(math.inf, bound) if abs(bound) > 1e38 else bound for bound in (low, high))
         self.layers.append(affine(name, node.input[0], node.output[0], low=low, high=high))
 
     def read_HardSigmoid(self, name, node, attributes):
-        self.layers.append(affine(name, node.input[0], node.output[0], attributes.get("alpha", 0.2),
-                                  attributes.get("beta", 0.5), 0, 1))
+        self.layers.append(
+            affine(name, node.input[0], node.output[0], attributes.get("alpha", 0.2), attributes.get("beta", 0.5), 0, 1)
+        )
 
     def read_HardSwish(self, name, node, attributes):
         self.layers.append(activation(name, node.input[0], node.output[0], "hardSwish"))
@@ -215,8 +240,10 @@ class Reader:
         stride, dilation, padding = self.window(name, node, attributes, kernel)
         height, width, _ = self.shape(node, name)
         if attributes.get("ceil_mode", 0):
-            rests = [(size + padding[axis] + padding[axis + 2] - kernel[axis]) % stride[axis]
-                     for axis, size in enumerate((height, width))]
+            rests = [
+                (size + padding[axis] + padding[axis + 2] - kernel[axis]) % stride[axis]
+                for axis, size in enumerate((height, width))
+            ]
             if any(rests):
                 raise ConversionError(f"layer {name}: ceil_mode is not supported where it changes the size")
         if dilation != [1, 1] or len(node.output) != 1:
@@ -237,7 +264,9 @@ class Reader:
     def read_Resize(self, name, node, attributes):
         height, width, channels = self.shape(node, name)
         mode = attributes.get("mode", "nearest")
-        convention = attributes.get("coordinate_transformation_mode", "half_pixel" if self.version > 10 else "asymmetric")
+        convention = attributes.get(
+            "coordinate_transformation_mode", "half_pixel" if self.version > 10 else "asymmetric"
+        )
         scales_at = 2 if self.version > 10 else 1
         scales = self.constant(node, scales_at, name, "scales", np.array([]))
         sizes = self.constant(node, 3, name, "size", np.array([]))
@@ -249,7 +278,10 @@ class Reader:
             target = [float(scale) * size for scale, size in zip(scales, (1, channels, height, width))]
         else:
             raise ConversionError(f"layer {name}: Resize says neither sizes nor scales for four dimensions")
-        if any(abs(value - round(value)) > 1e-3 for value in target) or [round(value) for value in target[:2]] != [1, channels]:
+        if any(abs(value - round(value)) > 1e-3 for value in target) or [round(value) for value in target[:2]] != [
+            1,
+            channels,
+        ]:
             raise ConversionError(f"layer {name}: Resize to {target} is not supported")
         size = [round(value) for value in target[2:]]
         if convention == "pytorch_half_pixel" and 1 in size and size != [height, width]:
@@ -270,9 +302,14 @@ class Reader:
         pads = self.constant(node, 1, name, "padding", attributes.get("pads", None))
         value = self.constant(node, 2, name, "value", attributes.get("value", 0.0))
         pads = [int(pad) for pad in (() if pads is None else pads)]
-        if attributes.get("mode", "constant") != "constant" or float(np.asarray(value).reshape(())) != 0 or (
-                len(pads) != 8 or any(pads[:2] + pads[4:6]) or min(pads) < 0):
-            raise ConversionError(f"layer {name}: this form of Pad is not supported, only zeros around rows and columns")
+        if (
+            attributes.get("mode", "constant") != "constant"
+            or float(np.asarray(value).reshape(())) != 0
+            or (len(pads) != 8 or any(pads[:2] + pads[4:6]) or min(pads) < 0)
+        ):
+            raise ConversionError(
+                f"layer {name}: this form of Pad is not supported, only zeros around rows and columns"
+            )
         self.add("pad", name, node, attributes={"padding": pads[2:4] + pads[6:8]})
 
     def read_Identity(self, name, node, attributes):
@@ -289,8 +326,11 @@ class Attributes(dict):
         super().__init__()
         for attribute in node.attribute:
             value = helper.get_attribute_value(attribute)
-            self[attribute.name] = value.decode() if isinstance(value, bytes) else (
-                list(value) if not isinstance(value, (int, float, onnx.TensorProto)) else value)
+            self[attribute.name] = (
+                value.decode()
+                if isinstance(value, bytes)
+                else (list(value) if not isinstance(value, (int, float, onnx.TensorProto)) else value)
+            )
 
 
 def constant(node, name):
@@ -307,10 +347,14 @@ def constant(node, name):
 
 def input_shape(value, size):
     """(height, width, channels) of the input, NCHW, with the size that a flag gives where it is open."""
-    dimensions = [dimension.dim_value if dimension.WhichOneof("value") == "dim_value" else 0
-                  for dimension in value.type.tensor_type.shape.dim]
+    dimensions = [
+        dimension.dim_value if dimension.WhichOneof("value") == "dim_value" else 0
+        for dimension in value.type.tensor_type.shape.dim
+    ]
     if len(dimensions) != 4 or dimensions[0] not in (0, 1) or dimensions[1] not in (1, 3):
-        raise ConversionError(f"its input {value.name} has the shape {dimensions}, expected [1, channels, height, width]")
+        raise ConversionError(
+            f"its input {value.name} has the shape {dimensions}, expected [1, channels, height, width]"
+        )
     height, width = dimensions[2:]
     if not (height and width):
         if size is None:

@@ -30,8 +30,12 @@ def shapes(network: Network) -> dict:
 def check(shape, what):
     """The shape, if it is within the limits."""
     height, width, channels = (int(size) for size in shape)
-    if not (1 <= height <= MAX_SIDE and 1 <= width <= MAX_SIDE and 1 <= channels <= MAX_CHANNELS
-            and height * width * channels <= MAX_ELEMENTS):
+    if not (
+        1 <= height <= MAX_SIDE
+        and 1 <= width <= MAX_SIDE
+        and 1 <= channels <= MAX_CHANNELS
+        and height * width * channels <= MAX_ELEMENTS
+    ):
         raise ConversionError(f"{what}: {height}x{width}x{channels} is empty or past the limits")
     return height, width, channels
 
@@ -64,10 +68,16 @@ def output_shape(layer, inputs):
         if op == "depthwiseConv2d" and outputs != channels:
             fail(f"depthwise weights of shape {list(layer.weight.shape)} on {channels} channels")
         if op == "transposeConv2d":
-            return ((height - 1) * stride[0] + kernel[0] - top - bottom,
-                    (width - 1) * stride[1] + kernel[1] - left - right, outputs)
-        return (slide(height, kernel[0], stride[0], dilation[0], top, bottom),
-                slide(width, kernel[1], stride[1], dilation[1], left, right), outputs)
+            return (
+                (height - 1) * stride[0] + kernel[0] - top - bottom,
+                (width - 1) * stride[1] + kernel[1] - left - right,
+                outputs,
+            )
+        return (
+            slide(height, kernel[0], stride[0], dilation[0], top, bottom),
+            slide(width, kernel[1], stride[1], dilation[1], left, right),
+            outputs,
+        )
     if op in ("add", "mul"):
         first, second = inputs
         if first[2] != second[2] or (first[:2] != second[:2] and (1, 1) not in (first[:2], second[:2])):
@@ -81,11 +91,17 @@ def output_shape(layer, inputs):
         return 1, 1, channels
     if op in ("averagePool", "maxPool"):
         kernel, stride, (top, left, bottom, right) = attributes["kernel"], layer.get("stride"), layer.get("padding")
-        if min(kernel + stride) < 1 or min(top, left, bottom, right) < 0 or (
-                max(top, bottom) >= kernel[0] or max(left, right) >= kernel[1]):
+        if (
+            min(kernel + stride) < 1
+            or min(top, left, bottom, right) < 0
+            or (max(top, bottom) >= kernel[0] or max(left, right) >= kernel[1])
+        ):
             fail(f"kernel {kernel}, stride {stride} or padding {[top, left, bottom, right]} is out of range")
-        return (slide(height, kernel[0], stride[0], 1, top, bottom),
-                slide(width, kernel[1], stride[1], 1, left, right), channels)
+        return (
+            slide(height, kernel[0], stride[0], 1, top, bottom),
+            slide(width, kernel[1], stride[1], 1, left, right),
+            channels,
+        )
     if op == "resizeBilinear":
         return *attributes["size"], channels
     if op == "argMax":

@@ -59,18 +59,29 @@ def cut_arg_max(network):
 def drop_identities(network):
     """Removes layers that do nothing: identities, and resizes of the picture to its own size."""
     for layer in list(network.layers):
-        same_size = (layer.op == "resizeBilinear" and layer.inputs[0] == network.input
-                     and tuple(layer.attributes["size"]) == tuple(network.shape[:2]))
-        if layer.op == "identity" or same_size or (
-                layer.op == "pad" and not any(layer.attributes["padding"])) or is_identity(layer):
+        same_size = (
+            layer.op == "resizeBilinear"
+            and layer.inputs[0] == network.input
+            and tuple(layer.attributes["size"]) == tuple(network.shape[:2])
+        )
+        if (
+            layer.op == "identity"
+            or same_size
+            or (layer.op == "pad" and not any(layer.attributes["padding"]))
+            or is_identity(layer)
+        ):
             network.remove(layer)
 
 
 def is_identity(layer):
     """Whether the layer is an affine one that changes nothing."""
     a = layer.attributes
-    return (layer.op == "affine" and near(a["scale"], 1) and near(a["shift"], 0)
-            and (a["low"], a["high"]) == (-math.inf, math.inf))
+    return (
+        layer.op == "affine"
+        and near(a["scale"], 1)
+        and near(a["shift"], 0)
+        and (a["low"], a["high"]) == (-math.inf, math.inf)
+    )
 
 
 def near(value, expected):
@@ -93,8 +104,11 @@ def compose_affine(network):
         if bounded:
             low, high = sorted(float(bound * b["scale"][0] + b["shift"][0]) for bound in (low, high))
         second.attributes = {
-            "scale": a["scale"] * b["scale"], "shift": a["shift"] * b["scale"] + b["shift"],
-            "low": min(max(low, b["low"]), b["high"]), "high": max(min(high, b["high"]), b["low"])}
+            "scale": a["scale"] * b["scale"],
+            "shift": a["shift"] * b["scale"] + b["shift"],
+            "low": min(max(low, b["low"]), b["high"]),
+            "high": max(min(high, b["high"]), b["low"]),
+        }
         second.inputs = list(first.inputs)
         network.layers.remove(first)
     drop_identities(network)
@@ -111,8 +125,13 @@ def recognise_hard_swish(network):
                 continue
             a = gate.attributes
             k = a["high"]
-            if not (math.isfinite(k) and k > 0 and near(a["low"] / k, 0)
-                    and near(a["scale"] * 6 / k, 1) and near(a["shift"] * 2 / k, 1)):
+            if not (
+                math.isfinite(k)
+                and k > 0
+                and near(a["low"] / k, 0)
+                and near(a["scale"] * 6 / k, 1)
+                and near(a["shift"] * 2 / k, 1)
+            ):
                 continue
             place = network.layers.index(product)
             swish = activation(product.name, x, product.output, "hardSwish")
@@ -120,7 +139,7 @@ def recognise_hard_swish(network):
             if not near(k, 1):
                 swish.output = product.output + "/hardSwish"
                 new.append(affine(product.name + "/scaled", swish.output, product.output, scale=k))
-            network.layers[place:place + 1] = new
+            network.layers[place : place + 1] = new
             network.layers.remove(gate)
             break
     compose_affine(network)
@@ -135,7 +154,8 @@ def fold_input(network):
     if (a["low"], a["high"]) != (-math.inf, math.inf) or readers[0].output == network.output:
         return
     network.input_scale, network.input_shift = (
-        np.broadcast_to(a[key], (network.shape[2],)) for key in ("scale", "shift"))
+        np.broadcast_to(a[key], (network.shape[2],)) for key in ("scale", "shift")
+    )
     network.remove(readers[0])
 
 
@@ -164,8 +184,13 @@ def split_clamps(network):
         else:
             raise ConversionError(f"layer {layer.name}: clamps everything to {low}")
         source, parts = layer.inputs[0], []
-        first = affine(layer.name + "/before", source, layer.output + "/before",
-                       a["scale"] * before[0], a["shift"] * before[0] + before[1])
+        first = affine(
+            layer.name + "/before",
+            source,
+            layer.output + "/before",
+            a["scale"] * before[0],
+            a["shift"] * before[0] + before[1],
+        )
         if not is_identity(first):
             parts.append(first)
             source = first.output
@@ -184,8 +209,12 @@ def fold_into_convolutions(network):
         if layer.op != "affine":
             continue
         before = network.producer(layer.inputs[0])
-        if before is None or before.op not in CONVOLUTIONS or before.activation != "none" or (
-                not network.is_private(before.output)):
+        if (
+            before is None
+            or before.op not in CONVOLUTIONS
+            or before.activation != "none"
+            or (not network.is_private(before.output))
+        ):
             continue
         a = layer.attributes
         outputs = before.weight.shape[0]
@@ -205,8 +234,12 @@ def fuse_activations(network):
         if layer.op != "activation":
             continue
         before = network.producer(layer.inputs[0])
-        if before is None or before.op not in WITH_ACTIVATION or before.activation != "none" or (
-                not network.is_private(before.output)):
+        if (
+            before is None
+            or before.op not in WITH_ACTIVATION
+            or before.activation != "none"
+            or (not network.is_private(before.output))
+        ):
             continue
         before.activation = layer.activation
         before.output = layer.output
@@ -230,8 +263,11 @@ def fold_space_to_batch(network):
         before, after = [], []
         for axis in (0, 1):
             reach = (middle.weight.shape[2 + axis] - 1) * block[axis]
-            start = (first.attributes["padding"][axis] - last.attributes["crop"][axis]
-                     + middle.get("padding")[axis] * block[axis])
+            start = (
+                first.attributes["padding"][axis]
+                - last.attributes["crop"][axis]
+                + middle.get("padding")[axis] * block[axis]
+            )
             before.append(start)
             after.append(known[last.output][axis] - known[first.inputs[0]][axis] - start + reach)
         if min(before + after) < 0:
@@ -250,10 +286,12 @@ def fold_padding(network):
             raise ConversionError(f"layer {layer.name}: padding of the output is not supported")
         for reader in network.consumers(layer.output):
             if reader.op not in ("conv2d", "depthwiseConv2d") and not (
-                    reader.op == "averagePool" and reader.get("countsPadding")):
+                reader.op == "averagePool" and reader.get("countsPadding")
+            ):
                 raise ConversionError(f"layer {layer.name}: padding before {reader.op} {reader.name} is not supported")
             reader.attributes["padding"] = [
-                own + added for own, added in zip(reader.get("padding"), layer.attributes["padding"])]
+                own + added for own, added in zip(reader.get("padding"), layer.attributes["padding"])
+            ]
         network.remove(layer)
 
 
@@ -264,10 +302,11 @@ def lower_affine(network):
         if layer.op != "affine":
             continue
         channels = known[layer.output][2]
-        spread = lambda values: np.broadcast_to(values, (channels,)).astype(np.float32)
-        network.layers[index] = Layer(
-            "depthwiseConv2d", layer.name, layer.inputs, layer.output,
-            weight=spread(layer.attributes["scale"]).reshape(channels, 1, 1, 1), bias=spread(layer.attributes["shift"]))
+        scale, shift = (
+            np.broadcast_to(layer.attributes[key], (channels,)).astype(np.float32) for key in ("scale", "shift")
+        )
+        weight = scale.reshape(channels, 1, 1, 1)
+        network.layers[index] = Layer("depthwiseConv2d", layer.name, layer.inputs, layer.output, weight, shift)
     fuse_activations(network)
 
 

@@ -71,6 +71,7 @@ def read_labels(data, name):
 
 # Fields of a flatbuffer table by their number.
 
+
 def scalar(of, number):
     at = of.Offset(4 + 2 * number)
     return of.Get(number_types.Uint8Flags, of.Pos + at) if at else 0

@@ -11,125 +11,44 @@ import tflite
 
 from .errors import ConversionError
 from .network import Layer, Network, activation, affine, binary, same_padding
+from .tflite_file import TFLiteFile
 from .tflite_metadata import read_metadata
 
 OPERATORS = {value: name for name, value in vars(tflite.BuiltinOperator).items() if not name.startswith("_")}
-DTYPES = {
-    tflite.TensorType.FLOAT32: np.dtype("<f4"), tflite.TensorType.FLOAT16: np.dtype("<f2"),
-    tflite.TensorType.INT32: np.dtype("<i4"), tflite.TensorType.INT64: np.dtype("<i8"),
-    tflite.TensorType.UINT8: np.dtype("u1"), tflite.TensorType.INT8: np.dtype("i1"),
-    tflite.TensorType.INT16: np.dtype("<i2"),
-}
-FUSED = {
-    tflite.ActivationFunctionType.NONE: "none", tflite.ActivationFunctionType.RELU: "relu",
-    tflite.ActivationFunctionType.RELU6: "relu6",
-}
-QUANTISED = (tflite.TensorType.UINT8, tflite.TensorType.INT8)
 SAME = tflite.Padding.SAME
 
 
 def read(data: bytes, size=None) -> Network:
     """The network of a .tflite file, whose size is always fixed."""
-    model = tflite.Model.GetRootAsModel(data, 0)
-    if model.SubgraphsLength() != 1:
-        raise ConversionError(f"it holds {model.SubgraphsLength()} graphs, expected one")
-    graph = model.Subgraphs(0)
-    # Every tensor and operator takes some bytes: a count beyond that is damage, found before memory is taken for it.
-    if max(graph.TensorsLength(), graph.OperatorsLength()) * 4 > len(data):
-        raise ConversionError("it is damaged: it says to hold more tensors or operators than it has bytes for")
-    return Reader(model, data).network()
+    return Reader(data).network()
 
 
-class Reader:
-    """Goes through the operators of one graph."""
+class Reader(TFLiteFile):
+    """Goes through the operators. Each `read_NAME` adds the layers of one operator."""
 
-    def __init__(self, model, data):
-        self.model, self.graph, self.data = model, model.Subgraphs(0), data
-        self.names, self.constants, self.layers = self.unique_names(), {}, []
+    def __init__(self, data):
+        super().__init__(data)
+        self.layers = []
 
     def network(self):
         if self.graph.InputsLength() != 1 or self.graph.OutputsLength() != 1:
-            raise ConversionError(f"it has {self.graph.InputsLength()} inputs and {self.graph.OutputsLength()} outputs, "
-                                  "expected one of each")
+            raise ConversionError(
+                f"it has {self.graph.InputsLength()} inputs and {self.graph.OutputsLength()} outputs, "
+                "expected one of each"
+            )
         source, result = int(self.graph.Inputs(0)), int(self.graph.Outputs(0))
         shape = self.shape(source)
         if len(shape) != 4 or shape[0] != 1:
             raise ConversionError(f"its input has the shape {shape}, expected [1, height, width, channels]")
         for index in range(self.graph.OperatorsLength()):
             self.operator(self.graph.Operators(index))
-        return Network(self.names[source], tuple(shape[1:]), self.layers, self.names[result],
-                       read_metadata(self.model, self.data, self.input_scale(source)))
-
-    def input_scale(self, index):
-        """What a byte of the picture is to the network where the file takes bytes: (scale, bias), else None."""
-        scale, zero, _ = self.quantisation(index)
-        if self.graph.Tensors(index).Type() == tflite.TensorType.UINT8 and scale is not None and len(scale) == 1:
-            return float(scale[0]), -float(zero[0] * scale[0])
-        return None
-
-    # Tensors
-
-    def unique_names(self):
-        """A name for each tensor; of two that share one, a computed tensor keeps it rather than a constant."""
-        count = self.graph.TensorsLength()
-        computed = {int(self.graph.Operators(index).Outputs(0)) for index in range(self.graph.OperatorsLength())
-                    if self.graph.Operators(index).OutputsLength()}
-        names, taken = [""] * count, set()
-        for index in sorted(range(count), key=lambda index: index not in computed):
-            # Converters join the names of all that was fused with semicolons; the first one is the result's.
-            name = (self.graph.Tensors(index).Name() or b"").decode("utf-8", "replace").split(";")[0]
-            names[index] = name if name and name not in taken else f"{name or 'tensor'}_{index}"
-            while names[index] in taken:
-                names[index] += "_"
-            taken.add(names[index])
-        return names
-
-    def shape(self, index):
-        tensor = self.graph.Tensors(index)
-        return [int(size) for size in tensor.ShapeAsNumpy()] if tensor.ShapeLength() else []
-
-    def quantisation(self, index):
-        """Scales, zero points and the dimension that they run along; (None, None, 0) where not quantised."""
-        parameters = self.graph.Tensors(index).Quantization()
-        if parameters is None or not parameters.ScaleLength():
-            return None, None, 0
-        scale = parameters.ScaleAsNumpy().astype(np.float64)
-        zero = (parameters.ZeroPointAsNumpy().astype(np.float64) if parameters.ZeroPointLength()
-                else np.zeros_like(scale))
-        return scale, zero, parameters.QuantizedDimension()
-
-    def constant(self, index):
-        """The values of a constant tensor, dequantised; None where it is computed."""
-        if index < 0:
-            return None
-        name = self.names[index]
-        if name in self.constants:
-            return self.constants[name]
-        tensor = self.graph.Tensors(index)
-        buffer = self.model.Buffers(tensor.Buffer())
-        if not buffer.DataLength():
-            return None
-        if tensor.Type() not in DTYPES:
-            raise ConversionError(f"tensor {name}: element type {tensor.Type()} is not supported")
-        if tensor.Sparsity() is not None:
-            raise ConversionError(f"tensor {name}: sparse tensors are not supported")
-        values = np.frombuffer(buffer.DataAsNumpy().tobytes(), DTYPES[tensor.Type()]).reshape(self.shape(index))
-        scale, zero, dimension = self.quantisation(index)
-        if scale is not None and values.dtype.kind in "iu":
-            along = [1] * values.ndim
-            if len(scale) > 1:
-                along[dimension] = len(scale)
-            values = (values.astype(np.float64) - zero.reshape(along)) * scale.reshape(along)
-        self.constants[name] = values
-        return values
-
-    def weights(self, index, layer):
-        values = self.constant(index)
-        if values is None:
-            raise ConversionError(f"layer {layer}: its weights are computed, which is not supported")
-        return values.astype(np.float32)
-
-    # Operators
+        return Network(
+            self.names[source],
+            tuple(shape[1:]),
+            self.layers,
+            self.names[result],
+            read_metadata(self.model, self.data, self.input_scale(source)),
+        )
 
     def operator(self, operator):
         code = self.model.OperatorCodes(operator.OpcodeIndex())
@@ -144,37 +63,15 @@ class Reader:
             raise ConversionError(f"layer {name}: operator {kind} is not supported")
         method(name, inputs, outputs[0], operator)
 
-    def options(self, operator, kind):
-        table, options = operator.BuiltinOptions(), getattr(tflite, kind)()
-        if table is None:
-            raise ConversionError(f"{kind} of an operator are missing")
-        options.Init(table.Bytes, table.Pos)
-        return options
-
-    def fused(self, name, options):
-        code = options.FusedActivationFunction()
-        if code not in FUSED:
-            raise ConversionError(f"layer {name}: fused activation {code} is not supported")
-        return FUSED[code]
-
-    def implied(self, output, fused):
-        """The activation, or the one that only the quantised range of the result expresses."""
-        scale, zero, _ = self.quantisation(output)
-        kind = self.graph.Tensors(output).Type()
-        if fused != "none" or kind not in QUANTISED or scale is None:
-            return fused
-        lowest = 0 if kind == tflite.TensorType.UINT8 else -128
-        if zero[0] != lowest:
-            return "none"
-        return "relu6" if abs(scale[0] * 255 - 6) < 1e-3 else "relu"
-
     def add(self, op, name, inputs, output, **more):
         self.layers.append(Layer(op, name, [self.names[index] for index in inputs], self.names[output], **more))
 
     def window(self, options, kernel, size, name):
         """stride, dilation and padding of a convolution or a pool."""
         stride = [options.StrideH(), options.StrideW()]
-        dilation = [options.DilationHFactor(), options.DilationWFactor()] if hasattr(options, "DilationHFactor") else [1, 1]
+        dilation = (
+            [options.DilationHFactor(), options.DilationWFactor()] if hasattr(options, "DilationHFactor") else [1, 1]
+        )
         if min(stride + dilation) < 1:
             raise ConversionError(f"layer {name}: stride {stride} or dilation {dilation} is out of range")
         padding = same_padding(size, kernel, stride, dilation) if options.Padding() == SAME else [0, 0, 0, 0]
@@ -199,15 +96,31 @@ class Reader:
         if op == "conv2d":
             attributes["groups"] = groups
         bias = self.weights(inputs[2], name).reshape(-1) if len(inputs) > 2 and inputs[2] >= 0 else None
-        self.add(op, name, inputs[:1], output, weight=weight, bias=bias,
-                 activation=self.implied(output, self.fused(name, options)), attributes=attributes)
+        self.add(
+            op,
+            name,
+            inputs[:1],
+            output,
+            weight=weight,
+            bias=bias,
+            activation=self.implied(output, self.fused(name, options)),
+            attributes=attributes,
+        )
 
     def read_TRANSPOSE_CONV(self, name, inputs, output, operator):
         options = self.options(operator, "TransposeConvOptions")
         bias = inputs[3] if len(inputs) > 3 else -1
         stride = [options.StrideH(), options.StrideW()]
-        self.transposed(name, inputs[2], inputs[1], bias, output, stride, options.Padding() == SAME,
-                        self.implied(output, self.fused(name, options)))
+        self.transposed(
+            name,
+            inputs[2],
+            inputs[1],
+            bias,
+            output,
+            stride,
+            options.Padding() == SAME,
+            self.implied(output, self.fused(name, options)),
+        )
 
     def read_Convolution2DTransposeBias(self, name, inputs, output, operator):
         # MediaPipe's own operator; its options are three 32-bit numbers: padding, stride across, stride down.
@@ -215,8 +128,9 @@ class Reader:
         if len(options) < 3:
             raise ConversionError(f"layer {name}: options of Convolution2DTransposeBias are missing")
         # kTfLitePaddingSame is 1 where the flatbuffer's SAME is 0.
-        self.transposed(name, inputs[0], inputs[1], inputs[2], output, [int(options[2]), int(options[1])],
-                        options[0] == 1, "none")
+        self.transposed(
+            name, inputs[0], inputs[1], inputs[2], output, [int(options[2]), int(options[1])], options[0] == 1, "none"
+        )
 
     def transposed(self, name, source, weight, bias, output, stride, same, fused):
         weight = self.weights(weight, name)
@@ -229,9 +143,16 @@ class Reader:
             surplus = (size[1 + axis] - 1) * stride[axis] + weight.shape[2 + axis] - target[1 + axis]
             before.append(surplus // 2 if same else 0)
             after.append(surplus - before[axis])
-        self.add("transposeConv2d", name, [source], output, weight=weight,
-                 bias=None if bias < 0 else self.weights(bias, name).reshape(-1), activation=fused,
-                 attributes={"stride": stride, "padding": before + after})
+        self.add(
+            "transposeConv2d",
+            name,
+            [source],
+            output,
+            weight=weight,
+            bias=None if bias < 0 else self.weights(bias, name).reshape(-1),
+            activation=fused,
+            attributes={"stride": stride, "padding": before + after},
+        )
 
     def read_AVERAGE_POOL_2D(self, name, inputs, output, operator):
         self.pool("averagePool", name, inputs, output, operator)
@@ -302,10 +223,16 @@ class Reader:
 
     def read_RESIZE_BILINEAR(self, name, inputs, output, operator):
         options = self.options(operator, "ResizeBilinearOptions")
-        convention = ("alignCorners" if options.AlignCorners() else
-                      "halfPixel" if options.HalfPixelCenters() else "asymmetric")
-        self.add("resizeBilinear", name, inputs[:1], output,
-                 attributes={"size": self.shape(output)[1:3], "convention": convention})
+        convention = (
+            "alignCorners" if options.AlignCorners() else "halfPixel" if options.HalfPixelCenters() else "asymmetric"
+        )
+        self.add(
+            "resizeBilinear",
+            name,
+            inputs[:1],
+            output,
+            attributes={"size": self.shape(output)[1:3], "convention": convention},
+        )
 
     def read_PAD(self, name, inputs, output, operator):
         amounts = self.weights(inputs[1], name).astype(int)
@@ -314,19 +241,35 @@ class Reader:
         self.add("pad", name, inputs[:1], output, attributes={"padding": edges(amounts[1:3])})
 
     def read_SPACE_TO_BATCH_ND(self, name, inputs, output, operator):
-        self.add("spaceToBatch", name, inputs[:1], output, attributes={
-            "block": pair(self.weights(inputs[1], name)), "padding": edges(self.weights(inputs[2], name))})
+        self.add(
+            "spaceToBatch",
+            name,
+            inputs[:1],
+            output,
+            attributes={"block": pair(self.weights(inputs[1], name)), "padding": edges(self.weights(inputs[2], name))},
+        )
 
     def read_BATCH_TO_SPACE_ND(self, name, inputs, output, operator):
-        self.add("batchToSpace", name, inputs[:1], output, attributes={
-            "block": pair(self.weights(inputs[1], name)), "crop": edges(self.weights(inputs[2], name))})
+        self.add(
+            "batchToSpace",
+            name,
+            inputs[:1],
+            output,
+            attributes={"block": pair(self.weights(inputs[1], name)), "crop": edges(self.weights(inputs[2], name))},
+        )
 
     def read_RESHAPE(self, name, inputs, output, operator):
         before, after = self.shape(inputs[0]), self.shape(output)
         maps = [shape for shape in (before, after) if len(shape) == 4]
         # [1, C] is the 1x1 map [1, 1, 1, C].
-        if not maps or any([size for size in shape if size != 1] != [size for size in maps[0] if size != 1]
-                           for shape in (before, after)) or before[-1:] != after[-1:]:
+        if (
+            not maps
+            or any(
+                [size for size in shape if size != 1] != [size for size in maps[0] if size != 1]
+                for shape in (before, after)
+            )
+            or before[-1:] != after[-1:]
+        ):
             raise ConversionError(f"layer {name}: RESHAPE of {before} to {after} is not supported")
         self.add("identity", name, inputs[:1], output)
 

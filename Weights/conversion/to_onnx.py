@@ -1,7 +1,7 @@
 """From a model file to ONNX, for other engines: to check the converter against them, and for training.
 
-The ONNX network takes NCHW float32 that is already normalised and gives the model's output; with `every_tensor` it gives
-the result of each layer, under the layer's output name.
+The ONNX network takes NCHW float32 that is already normalised and gives the model's output. With `every_tensor` it
+gives the result of each layer, under the name of the layer's output.
 """
 
 import numpy as np
@@ -32,10 +32,16 @@ class Exporter:
         size = document["input"]
         outputs = [layer["output"] for layer in self.source.layers] if every_tensor else [document["output"]["name"]]
         graph = helper.make_graph(
-            self.nodes, document["name"],
-            [helper.make_tensor_value_info(
-                size["name"], TensorProto.FLOAT, [1, len(size["scale"]), size["height"], size["width"]])],
-            [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs], self.initializers)
+            self.nodes,
+            document["name"],
+            [
+                helper.make_tensor_value_info(
+                    size["name"], TensorProto.FLOAT, [1, len(size["scale"]), size["height"], size["width"]]
+                )
+            ],
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs],
+            self.initializers,
+        )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="silhouette")
         model.ir_version = 8
         return model
@@ -66,8 +72,16 @@ class Exporter:
         inputs = [layer["inputs"][0], self.constant(layer["weight"], weight)]
         if "bias" in layer:
             inputs.append(self.constant(layer["bias"], self.source.tensor(layer["bias"])))
-        self.node(kind, layer, inputs, kernel_shape=weight.shape[2:], strides=layer.get("stride", [1, 1]),
-                  dilations=layer.get("dilation", [1, 1]), pads=layer.get("padding", [0, 0, 0, 0]), **attributes)
+        self.node(
+            kind,
+            layer,
+            inputs,
+            kernel_shape=weight.shape[2:],
+            strides=layer.get("stride", [1, 1]),
+            dilations=layer.get("dilation", [1, 1]),
+            pads=layer.get("padding", [0, 0, 0, 0]),
+            **attributes,
+        )
 
     def write_conv2d(self, layer):
         self.convolution("Conv", layer, self.source.tensor(layer["weight"]), group=layer.get("groups", 1))
@@ -92,20 +106,37 @@ class Exporter:
         self.node("GlobalAveragePool", layer, layer["inputs"])
 
     def write_averagePool(self, layer):
-        self.node("AveragePool", layer, layer["inputs"], kernel_shape=layer["kernel"],
-                  strides=layer.get("stride", [1, 1]), pads=layer.get("padding", [0, 0, 0, 0]),
-                  count_include_pad=int(layer.get("countsPadding", False)))
+        self.node(
+            "AveragePool",
+            layer,
+            layer["inputs"],
+            kernel_shape=layer["kernel"],
+            strides=layer.get("stride", [1, 1]),
+            pads=layer.get("padding", [0, 0, 0, 0]),
+            count_include_pad=int(layer.get("countsPadding", False)),
+        )
 
     def write_maxPool(self, layer):
-        self.node("MaxPool", layer, layer["inputs"], kernel_shape=layer["kernel"],
-                  strides=layer.get("stride", [1, 1]), pads=layer.get("padding", [0, 0, 0, 0]))
+        self.node(
+            "MaxPool",
+            layer,
+            layer["inputs"],
+            kernel_shape=layer["kernel"],
+            strides=layer.get("stride", [1, 1]),
+            pads=layer.get("padding", [0, 0, 0, 0]),
+        )
 
     def write_resizeBilinear(self, layer):
         # Batch and channels are kept: their scale is 1. ONNX wants all four sizes, or all four scales.
         channels = self.source.shapes[layer["output"]][2]
         size = self.constant(layer["output"] + "/size", [1, channels, *layer["size"]], np.int64)
-        self.node("Resize", layer, [layer["inputs"][0], "", "", size], mode="linear",
-                  coordinate_transformation_mode=CONVENTIONS[layer["convention"]])
+        self.node(
+            "Resize",
+            layer,
+            [layer["inputs"][0], "", "", size],
+            mode="linear",
+            coordinate_transformation_mode=CONVENTIONS[layer["convention"]],
+        )
 
     def write_softmax(self, layer):
         self.node("Softmax", layer, layer["inputs"], axis=1)

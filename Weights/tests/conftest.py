@@ -54,9 +54,8 @@ def run_converted(model: ModelFile, tensor):
 def litert(data, tensor):
     """Every tensor of a .tflite file by the converter's name, as float32 (dequantised), and the output alone."""
     # The interpreter prints on standard error; pytest captures it.
-    import tflite
     from ai_edge_litert.interpreter import Interpreter
-    from conversion.tflite_reader import Reader
+    from conversion.tflite_file import TFLiteFile
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that keeping all tensors takes memory
@@ -70,7 +69,7 @@ def litert(data, tensor):
         scale, zero = detail["quantization"]
         return (values.astype(np.float32) - zero) * np.float32(scale) if scale else values
 
-    names = Reader(tflite.Model.GetRootAsModel(data, 0), data).names
+    names = TFLiteFile(data).names
     tensors = {}
     for detail in interpreter.get_tensor_details():
         # The scratch memory of operators comes after the file's tensors.

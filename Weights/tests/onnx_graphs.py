@@ -31,19 +31,36 @@ class OnnxGraph:
             del attributes["pads"]
         group = attributes.get("group", 1)
         more = [self.noise(outputs)] if bias else []
-        return self.node("Conv", x, self.noise(outputs, inputs // group, kernel, kernel), *more,
-                         kernel_shape=[kernel] * 2, **attributes)
+        return self.node(
+            "Conv",
+            x,
+            self.noise(outputs, inputs // group, kernel, kernel),
+            *more,
+            kernel_shape=[kernel] * 2,
+            **attributes,
+        )
 
     def batch_norm(self, x, channels):
-        return self.node("BatchNormalization", x, self.noise(channels, low=0.5, high=2), self.noise(channels),
-                         self.noise(channels), self.noise(channels, low=0.1, high=3), epsilon=1e-3)
+        return self.node(
+            "BatchNormalization",
+            x,
+            self.noise(channels, low=0.5, high=2),
+            self.noise(channels),
+            self.noise(channels),
+            self.noise(channels, low=0.1, high=3),
+            epsilon=1e-3,
+        )
 
     def model(self, output, open_size=False):
         height, width, channels = self.size
         shape = [1, channels, "height", "width"] if open_size else [1, channels, height, width]
         graph = helper.make_graph(
-            self.nodes, "test", [helper.make_tensor_value_info("picture", TensorProto.FLOAT, shape)],
-            [helper.make_empty_tensor_value_info(output)], self.initializers)
+            self.nodes,
+            "test",
+            [helper.make_tensor_value_info("picture", TensorProto.FLOAT, shape)],
+            [helper.make_empty_tensor_value_info(output)],
+            self.initializers,
+        )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
         model.ir_version = 8
         return model

@@ -1,17 +1,15 @@
-"""Core ML layers. There is no Core ML here: what a layer must give is said by ONNX Runtime, or by the format's own words."""
+"""Core ML layers. Core ML does not run here: ONNX Runtime or the format's own words say what a layer must give."""
 
+import conversion.coreml_reader  # noqa: F401  silences coremltools, so before its own import
 import numpy as np
 import pytest
-
 from conftest import error, run_converted, run_onnx
 from conversion.converter import convert_bytes
 from conversion.errors import ConversionError
 from conversion.model_file import ModelFile
 from conversion.network import Facts
-from onnx_graphs import OnnxGraph
-
-import conversion.coreml_reader  # noqa: F401  silences coremltools, so before its own import
 from coremltools.proto import Model_pb2
+from onnx_graphs import OnnxGraph
 
 FACTS = Facts(labels=["a", "b", "c", "d"], kind="logits")
 HEIGHT, WIDTH = 9, 11
@@ -94,7 +92,7 @@ def test_convolutions(tmp_path):
 
 def test_deconvolution(tmp_path):
     g, h = CoreMLGraph(), OnnxGraph(HEIGHT, WIDTH)
-    p, x, w, b = g.conv("image", 4, 3, kernel=3)  # stored as input x output channels
+    p, x, w, _ = g.conv("image", 4, 3, kernel=3)  # stored as input x output channels
     p.outputChannels, p.kernelChannels, p.isDeconvolution = 4, 3, True
     del p.bias.floatValue[:]
     p.bias.floatValue.extend([0.5, -0.5, 0.25, 1])
@@ -148,7 +146,11 @@ def test_norms_scales_and_gates(tmp_path):
 def test_pools_and_concat(tmp_path):
     g, h = CoreMLGraph(), OnnxGraph(HEIGHT, WIDTH)
     ends = []
-    for kind, exclude, attributes in ((0, False, {}), (1, True, {"count_include_pad": 0}), (1, False, {"count_include_pad": 1})):
+    for kind, exclude, attributes in (
+        (0, False, {}),
+        (1, True, {"count_include_pad": 0}),
+        (1, False, {"count_include_pad": 1}),
+    ):
         p, x = g.layer("pooling", ["image"])
         p.type, p.avgPoolExcludePadding = kind, exclude
         p.kernelSize.extend([3, 2])
@@ -156,8 +158,14 @@ def test_pools_and_concat(tmp_path):
         for start, end in ((1, 1), (1, 0)):
             edge = p.valid.paddingAmounts.borderAmounts.add()
             edge.startEdgeSize, edge.endEdgeSize = start, end
-        y = h.node("MaxPool" if kind == 0 else "AveragePool", "picture", kernel_shape=[3, 2], strides=[2, 2],
-                   pads=[1, 1, 1, 0], **attributes)
+        y = h.node(
+            "MaxPool" if kind == 0 else "AveragePool",
+            "picture",
+            kernel_shape=[3, 2],
+            strides=[2, 2],
+            pads=[1, 1, 1, 0],
+            **attributes,
+        )
         ends.append((x, y))
     _, x = g.layer("concat", [end[0] for end in ends])
     p, x, w, b = g.conv(x, 9, 4, kernel=1)
@@ -169,7 +177,9 @@ def test_pools_and_concat(tmp_path):
     compare(g, x, h, h.node("Add", y, h.node("GlobalAveragePool", y)), tmp_path)
 
 
-@pytest.mark.parametrize("mode,convention", [(0, "align_corners"), (1, "align_corners"), (2, "asymmetric"), (3, "half_pixel")])
+@pytest.mark.parametrize(
+    "mode,convention", [(0, "align_corners"), (1, "align_corners"), (2, "asymmetric"), (3, "half_pixel")]
+)
 def test_resizes(mode, convention, tmp_path):
     g, h = CoreMLGraph(), OnnxGraph(HEIGHT, WIDTH)
     _, x, w, b = g.conv("image", 3, 4)
@@ -177,8 +187,15 @@ def test_resizes(mode, convention, tmp_path):
     p, x = g.layer("resizeBilinear", [x])
     p.targetSize.extend([20, 15])
     p.mode.samplingMethod = mode
-    y = h.node("Resize", y, "", "", h.constant([1, 4, 20, 15], np.int64), mode="linear",
-               coordinate_transformation_mode=convention)
+    y = h.node(
+        "Resize",
+        y,
+        "",
+        "",
+        h.constant([1, 4, 20, 15], np.int64),
+        mode="linear",
+        coordinate_transformation_mode=convention,
+    )
     compare(g, x, h, y, tmp_path, ["conv2d", "resizeBilinear"])
 
 
@@ -238,6 +255,7 @@ def refuse_layer(kind, **fields):
         for key, value in fields.items():
             setattr(p, key, value)
         return output
+
     return build
 
 

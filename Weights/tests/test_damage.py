@@ -7,7 +7,6 @@ import sys
 import time
 
 import pytest
-
 from conftest import FIXTURES, WEIGHTS, shared
 from conversion.converter import convert_bytes
 from conversion.errors import ConversionError
@@ -69,7 +68,7 @@ def test_truncated(network):
     assert attempt(data, name)
     for length in {*range(0, len(data), max(1, len(data) // 100)), len(data) - 1}:
         attempt(data[:length], name)
-    assert not attempt(data[:len(data) // 2], name) and not attempt(b"", name)
+    assert not attempt(data[: len(data) // 2], name) and not attempt(b"", name)
 
 
 @pytest.mark.parametrize("network", NETWORKS)
@@ -100,14 +99,32 @@ def test_a_count_beyond_the_file_takes_no_memory(tmp_path):
     count = len(g.tensors).to_bytes(4, "little")
     damaged = tmp_path / "network.tflite"
     for at in range(0, len(data) - 4, 4):
-        if data[at:at + 4] == count:
+        if data[at : at + 4] == count:
             copy = bytearray(data)
-            copy[at:at + 4] = (2_000_000_000).to_bytes(4, "little")
+            copy[at : at + 4] = (2_000_000_000).to_bytes(4, "little")
             damaged.write_bytes(copy)
             done = subprocess.run(
-                [sys.executable, str(WEIGHTS / "convert.py"), str(damaged), str(tmp_path / "o.safetensors"), "--scale", "1",
-                 "--bias", "0", "--order", "RGB", "--labels", "a,b,c,d", "--output-kind", "logits"], capture_output=True, text=True, timeout=60,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)))
+                [
+                    sys.executable,
+                    str(WEIGHTS / "convert.py"),
+                    str(damaged),
+                    str(tmp_path / "o.safetensors"),
+                    "--scale",
+                    "1",
+                    "--bias",
+                    "0",
+                    "--order",
+                    "RGB",
+                    "--labels",
+                    "a,b,c,d",
+                    "--output-kind",
+                    "logits",
+                ],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)),
+            )
             assert "Traceback" not in done.stderr and done.returncode in (0, 1)
 
 

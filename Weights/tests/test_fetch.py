@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import http.server
-import json
 import os
 import subprocess
 import sys
@@ -11,8 +10,7 @@ import threading
 import time
 
 import pytest
-
-from conftest import ROOT, WEIGHTS, shared
+from conftest import WEIGHTS, shared
 from conversion.download import check_scheme, download
 from conversion.errors import ConversionError
 from conversion.model_file import ModelFile
@@ -126,20 +124,24 @@ def test_downloads(path, server):
     assert download(f"{server}/{path}", SUM) == DATA
 
 
-@pytest.mark.parametrize("path,message", [
-    ("truncated", f"the connection broke after {len(DATA) - 100} of {len(DATA)} bytes"),
-    ("missing", "the server answers 404"),
-    ("other", f"wrong content, SHA-256 {hashlib.sha256(DATA[:-1] + b'?').hexdigest()}, expected {SUM}"),
-    ("large", f"{1 << 40} bytes are more than the 1048576 that are allowed"),
-    ("endless", "more than the 1048576 bytes that are allowed"),
-    ("hang", "no answer within 0.5 s"),
-    ("stall", "no answer within 0.5 s"),
-    ("trickle", "too slow"),
-    ("away", "http://192.0.2.1/network.onnx: only https addresses are allowed"),
-    ("file", "Redirection to url 'file:///etc/hostname' is not allowed"),
-    ("circle", "the server answers 302"),
-    ("nonsense", "not reachable"),
-    ("lies", "wrong content")])
+@pytest.mark.parametrize(
+    "path,message",
+    [
+        ("truncated", f"the connection broke after {len(DATA) - 100} of {len(DATA)} bytes"),
+        ("missing", "the server answers 404"),
+        ("other", f"wrong content, SHA-256 {hashlib.sha256(DATA[:-1] + b'?').hexdigest()}, expected {SUM}"),
+        ("large", f"{1 << 40} bytes are more than the 1048576 that are allowed"),
+        ("endless", "more than the 1048576 bytes that are allowed"),
+        ("hang", "no answer within 0.5 s"),
+        ("stall", "no answer within 0.5 s"),
+        ("trickle", "too slow"),
+        ("away", "http://192.0.2.1/network.onnx: only https addresses are allowed"),
+        ("file", "Redirection to url 'file:///etc/hostname' is not allowed"),
+        ("circle", "the server answers 302"),
+        ("nonsense", "not reachable"),
+        ("lies", "wrong content"),
+    ],
+)
 def test_refuses(path, message, server):
     start = time.monotonic()
     with pytest.raises(ConversionError) as caught:
@@ -153,9 +155,20 @@ def test_nobody_listens():
         download("http://127.0.0.1:1/x", SUM)
 
 
-@pytest.mark.parametrize("url,allowed", [
-    ("https://example.org/x", True), ("http://localhost:80/x", True), ("http://[::1]/x", True), ("http://example.org/x", False),
-    ("ftp://example.org/x", False), ("file:///x", False), ("x", False), ("", False), ("http://localhost.example.org/", False)])
+@pytest.mark.parametrize(
+    "url,allowed",
+    [
+        ("https://example.org/x", True),
+        ("http://localhost:80/x", True),
+        ("http://[::1]/x", True),
+        ("http://example.org/x", False),
+        ("ftp://example.org/x", False),
+        ("file:///x", False),
+        ("x", False),
+        ("", False),
+        ("http://localhost.example.org/", False),
+    ],
+)
 def test_addresses(url, allowed):
     if allowed:
         check_scheme(url)
@@ -166,12 +179,18 @@ def test_addresses(url, allowed):
 
 # The command
 
+
 def fetch(tmp_path, *arguments, **environment):
     """Runs the command under the Python of the tests, with a cache of its own."""
     # It prefers the checkout's virtual environment, where there is one; the same packages are in both.
     env = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "no_proxy": "*"} | environment
-    done = subprocess.run([sys.executable, str(WEIGHTS / "fetch"), *map(str, arguments)], capture_output=True, text=True,
-                          env=env, timeout=60)
+    done = subprocess.run(
+        [sys.executable, str(WEIGHTS / "fetch"), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=env,
+        timeout=60,
+    )
     if done.returncode not in (0, 2):
         assert done.stderr.startswith("fetch: ") and done.stderr.count("\n") == 1 and done.stdout == ""
         assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
@@ -187,17 +206,24 @@ def test_fetch_converts_into_the_cache(server, tmp_path):
 
 
 def test_a_relative_cache_folder_counts_as_none(server, tmp_path):
-    done = fetch(tmp_path, "--url", server + "/network.onnx", "--sha256", SUM, *FLAGS, XDG_CACHE_HOME="cache", HOME=str(tmp_path))
+    done = fetch(
+        tmp_path, "--url", server + "/network.onnx", "--sha256", SUM, *FLAGS, XDG_CACHE_HOME="cache", HOME=str(tmp_path)
+    )
     assert done.stdout == f"the model is ready: {tmp_path}/.cache/silhouette/network.safetensors\n"
 
 
 def test_fetch_compares_with_the_official_checksum(server, tmp_path):
     done = fetch(tmp_path, "--url", server + "/network.onnx")
     assert done.returncode == 1
-    assert f"wrong content, SHA-256 {SUM}, expected 68a539782c2c6a72f8aac3724600124a85ed977162b44e84cbae5db717c933c6" in done.stderr
+    assert (
+        f"wrong content, SHA-256 {SUM}, expected 68a539782c2c6a72f8aac3724600124a85ed977162b44e84cbae5db717c933c6"
+        in done.stderr
+    )
 
 
-@pytest.mark.parametrize("path,message", [("missing", "404"), ("hang", "no answer within 0.5 s"), ("truncated", "broke")])
+@pytest.mark.parametrize(
+    "path,message", [("missing", "404"), ("hang", "no answer within 0.5 s"), ("truncated", "broke")]
+)
 def test_fetch_says_what_went_wrong(path, message, server, tmp_path):
     done = fetch(tmp_path, "--url", f"{server}/{path}", "--timeout", "0.5")
     assert done.returncode == 1 and message in done.stderr
@@ -207,7 +233,10 @@ def test_fetch_takes_a_file(tmp_path):
     source = tmp_path / "mine.onnx"
     source.write_bytes(DATA)
     assert "set --order" in fetch(tmp_path, "--from", source).stderr
-    assert fetch(tmp_path, "--from", tmp_path / "none.onnx").stderr == f"fetch: {tmp_path}/none.onnx: No such file or directory\n"
+    assert (
+        fetch(tmp_path, "--from", tmp_path / "none.onnx").stderr
+        == f"fetch: {tmp_path}/none.onnx: No such file or directory\n"
+    )
     done = fetch(tmp_path, "--from", source, "-o", tmp_path / "there" / "model.safetensors", *FLAGS)
     assert done.returncode == 0 and (tmp_path / "there" / "model.safetensors").exists()
 
@@ -231,7 +260,9 @@ def test_fetch_does_not_download_twice(tmp_path):
 
 def test_fetch_cannot_write(server, tmp_path):
     (tmp_path / "file").write_bytes(b"")
-    done = fetch(tmp_path, "--url", server + "/network.onnx", "--sha256", SUM, *FLAGS, XDG_CACHE_HOME=str(tmp_path / "file"))
+    done = fetch(
+        tmp_path, "--url", server + "/network.onnx", "--sha256", SUM, *FLAGS, XDG_CACHE_HOME=str(tmp_path / "file")
+    )
     assert done.stderr == f"fetch: {tmp_path}/file/silhouette: Not a directory\n"
     done = fetch(tmp_path, "--url", server + "/network.onnx", "--sha256", SUM, *FLAGS, XDG_CACHE_HOME="", HOME="")
     assert "neither HOME nor XDG_CACHE_HOME is set" in done.stderr
@@ -247,8 +278,9 @@ def test_missing_packages_are_named(tmp_path):
     """A copy without a virtual environment, under a Python without packages."""
     subprocess.run(["cp", "-r", str(WEIGHTS), str(tmp_path / "Weights")], check=True)
     for command in (["fetch"], ["convert.py", "in.onnx", "out.safetensors"]):
-        done = subprocess.run([sys.executable, "-S", str(tmp_path / "Weights" / command[0]), *command[1:]],
-                              capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-S", str(tmp_path / "Weights" / command[0]), *command[1:]], capture_output=True, text=True
+        )
         assert done.returncode == 1 and done.stderr.count("\n") == 1
         assert "is missing; scripts/setup convert installs it into .venv" in done.stderr
 
@@ -259,4 +291,7 @@ def test_official_files_are_the_known_ones():
     text = (WEIGHTS / "fetch").read_text()
     sums = [line.split('"')[3] for line in text.splitlines() if line.startswith(('    "257":', '    "apple":'))]
     assert len(sums) == 2
-    assert [KNOWN[value].upstream.rpartition("/")[2] for value in sums] == ["deeplabv3_257_mv_gpu.tflite", "DeepLabV3Int8LUT.mlmodel"]
+    assert [KNOWN[value].upstream.rpartition("/")[2] for value in sums] == [
+        "deeplabv3_257_mv_gpu.tflite",
+        "DeepLabV3Int8LUT.mlmodel",
+    ]

@@ -4,10 +4,9 @@ import runpy
 
 import numpy as np
 import pytest
-from PIL import Image
-
 from conftest import FIXTURES, run_converted
 from conversion.model_file import ModelFile
+from PIL import Image
 
 
 def answers(name):
@@ -37,9 +36,23 @@ def test_mini_selfie():
 
 
 def test_the_networks_cover_every_operator():
-    used = {layer["op"] for name in ("mini", "mini-selfie") for layer in ModelFile(str(FIXTURES / f"{name}.safetensors")).layers}
-    assert used == {"conv2d", "depthwiseConv2d", "transposeConv2d", "add", "mul", "concat", "globalAveragePool",
-                    "averagePool", "maxPool", "resizeBilinear"}
+    used = {
+        layer["op"]
+        for name in ("mini", "mini-selfie")
+        for layer in ModelFile(str(FIXTURES / f"{name}.safetensors")).layers
+    }
+    assert used == {
+        "conv2d",
+        "depthwiseConv2d",
+        "transposeConv2d",
+        "add",
+        "mul",
+        "concat",
+        "globalAveragePool",
+        "averagePool",
+        "maxPool",
+        "resizeBilinear",
+    }
 
 
 @pytest.mark.parametrize("ending", [".safetensors", ".input.png"])

@@ -6,16 +6,17 @@ import sys
 
 import numpy as np
 import pytest
-from safetensors import safe_open
-
 from conftest import WEIGHTS
 from onnx_graphs import OnnxGraph
+from safetensors import safe_open
 
 KNOWN = ["--scale", "1/127.5", "--bias=-1", "--order", "RGB", "--labels", "a,b,c,d"]
 
 
 def run(*arguments):
-    return subprocess.run([sys.executable, str(WEIGHTS / "convert.py"), *map(str, arguments)], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, str(WEIGHTS / "convert.py"), *map(str, arguments)], capture_output=True, text=True
+    )
 
 
 def document(path):
@@ -46,15 +47,37 @@ def test_flags_fill_the_document(network, tmp_path):
     labels, palette = tmp_path / "labels.txt", tmp_path / "palette.txt"
     labels.write_text("road\nSpaß\n\n car \nsky\n", encoding="utf-8")
     palette.write_text("#000000\n#ff8000\n#0000FF\n#102030\n")
-    done = convert(network, "--scale", "1/255,1/128,2", "--bias=-1,0,0.5", "--order", "BGR", "--labels", labels,
-                   "--palette", palette, "--output-kind", "probabilities", "--name", "street", "--size", "11x9")
+    done = convert(
+        network,
+        "--scale",
+        "1/255,1/128,2",
+        "--bias=-1,0,0.5",
+        "--order",
+        "BGR",
+        "--labels",
+        labels,
+        "--palette",
+        palette,
+        "--output-kind",
+        "probabilities",
+        "--name",
+        "street",
+        "--size",
+        "11x9",
+    )
     assert (done.returncode, done.stderr) == (0, "")
     made = document(network[1])
     assert made["name"] == "street" and made["labels"] == ["road", "Spaß", "car", "sky"]
     assert made["palette"] == [[0, 0, 0], [255, 128, 0], [0, 0, 255], [16, 32, 48]]
     assert made["output"] == {"name": "Conv_0", "kind": "probabilities"}
-    assert made["input"] == {"name": "picture", "width": 11, "height": 9, "order": "BGR",
-                             "scale": pytest.approx([1 / 255, 1 / 128, 2]), "bias": [-1, 0, 0.5]}
+    assert made["input"] == {
+        "name": "picture",
+        "width": 11,
+        "height": 9,
+        "order": "BGR",
+        "scale": pytest.approx([1 / 255, 1 / 128, 2]),
+        "bias": [-1, 0, 0.5],
+    }
     assert made["source"]["file"] == "street scenes.onnx" and len(made["source"]["sha256"]) == 64
 
 
@@ -64,14 +87,17 @@ def test_without_a_name_it_is_the_file_s(network):
     assert document(network[1])["output"]["kind"] == "logits"  # it ends in a convolution without activation
 
 
-@pytest.mark.parametrize("missing,flag", [("--scale", "--scale"), ("--bias=-1", "--bias"), ("--order", "--order"),
-                                          ("--labels", "--labels")])
+@pytest.mark.parametrize(
+    "missing,flag", [("--scale", "--scale"), ("--bias=-1", "--bias"), ("--order", "--order"), ("--labels", "--labels")]
+)
 def test_what_is_not_known_is_refused_by_the_flag_s_name(missing, flag, network):
     flags = list(KNOWN)
     at = flags.index(missing)
-    del flags[at:at + (1 if "=" in missing else 2)]
+    del flags[at : at + (1 if "=" in missing else 2)]
     done = convert(network, *flags)
-    assert done.returncode == 1 and f"not known: set {'--scale and --bias' if flag == '--bias' else flag}" in done.stderr
+    assert (
+        done.returncode == 1 and f"not known: set {'--scale and --bias' if flag == '--bias' else flag}" in done.stderr
+    )
     assert "street scenes.onnx" in done.stderr
 
 
@@ -83,19 +109,25 @@ def test_an_unclear_kind_of_scores_is_refused(tmp_path):
     assert done.returncode == 1 and "set --output-kind" in done.stderr
 
 
-@pytest.mark.parametrize("flags,message", [
-    (["--labels", "a,b,c"], "3 labels for 4 classes: set them with --labels"),
-    (["--labels", "no-such-file"], "--labels no-such-file: No such file or directory"),
-    (["--palette", "no-such-file"], "--palette no-such-file: No such file or directory"),
-    (["--scale", "1,2"], "2 values for 3 channels: set --scale"),
-    (["--order", "GRAY"], "its input has 3 channels, which is no GRAY picture"),
-    (["--size", "64"], "its input is 11x9, not as --size says")])
+@pytest.mark.parametrize(
+    "flags,message",
+    [
+        (["--labels", "a,b,c"], "3 labels for 4 classes: set them with --labels"),
+        (["--labels", "no-such-file"], "--labels no-such-file: No such file or directory"),
+        (["--palette", "no-such-file"], "--palette no-such-file: No such file or directory"),
+        (["--scale", "1,2"], "2 values for 3 channels: set --scale"),
+        (["--order", "GRAY"], "its input has 3 channels, which is no GRAY picture"),
+        (["--size", "64"], "its input is 11x9, not as --size says"),
+    ],
+)
 def test_flags_that_do_not_fit_are_refused(flags, message, network):
     done = convert(network, *KNOWN, *flags)
     assert done.returncode == 1 and message in done.stderr
 
 
-@pytest.mark.parametrize("flags", [["--scale", "fast"], ["--scale", "1/0"], ["--scale", "1e999"], ["--size", "3x"], ["--order", "RBG"]])
+@pytest.mark.parametrize(
+    "flags", [["--scale", "fast"], ["--scale", "1/0"], ["--scale", "1e999"], ["--size", "3x"], ["--order", "RBG"]]
+)
 def test_flags_that_make_no_sense_are_refused(flags, network):
     source, target = network
     done = run(source, target, *flags)
@@ -111,7 +143,7 @@ def test_palette_lines_are_checked(network, tmp_path):
 
 
 def test_half_precision_halves_the_weights(network):
-    source, target = network
+    _, target = network
     convert(network, *KNOWN)
     with safe_open(str(target), "np") as file:
         whole = file.get_tensor("Conv_0.weight")
@@ -130,7 +162,7 @@ def test_every_tensor_begins_at_a_multiple_of_four(tmp_path):
     assert convert((source, target), *KNOWN, "--float16").returncode == 0
     data = target.read_bytes()
     length = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:8 + length])
+    header = json.loads(data[8 : 8 + length])
     del header["__metadata__"]
     spans = sorted(entry["data_offsets"] for entry in header.values())
     assert length % 8 == 0 and all(start % 4 == 0 for start, _ in spans)
@@ -150,7 +182,10 @@ def test_places_that_cannot_be_read_or_written(network, tmp_path):
     done = run(tmp_path / "none.onnx", target)
     assert (done.returncode, done.stderr) == (1, f"convert.py: {tmp_path}/none.onnx: No such file or directory\n")
     done = run(source, tmp_path / "no" / "model.safetensors", *KNOWN)
-    assert (done.returncode, done.stderr) == (1, f"convert.py: {tmp_path}/no/model.safetensors: No such file or directory\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"convert.py: {tmp_path}/no/model.safetensors: No such file or directory\n",
+    )
     done = run(tmp_path, target)
     assert done.returncode == 1 and "Is a directory" in done.stderr
     other = tmp_path / "network.pb"
@@ -162,10 +197,15 @@ def test_a_full_disc_leaves_nothing(network):
     """A limit on file sizes stands in for a full disc: writing fails half way."""
     source, target = network
     target.parent.mkdir()
-    code = ("import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)); "
-            "sys.argv = sys.argv[1:]; sys.path.insert(0, sys.argv[0].rpartition('/')[0]); "
-            "runpy.run_path(sys.argv[0], run_name='__main__')")
-    done = subprocess.run([sys.executable, "-B", "-c", code, str(WEIGHTS / "convert.py"), str(source), str(target), *KNOWN],
-                          capture_output=True, text=True)
+    code = (
+        "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)); "
+        "sys.argv = sys.argv[1:]; sys.path.insert(0, sys.argv[0].rpartition('/')[0]); "
+        "runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code, str(WEIGHTS / "convert.py"), str(source), str(target), *KNOWN],
+        capture_output=True,
+        text=True,
+    )
     assert (done.returncode, done.stderr) == (1, f"convert.py: {target}: File too large\n")
     assert list(target.parent.iterdir()) == []

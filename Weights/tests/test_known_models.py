@@ -5,17 +5,20 @@ import json
 
 import numpy as np
 import pytest
-from PIL import Image
-
 from conftest import error, litert, run_converted, run_onnx, shared
 from conversion.converter import convert
 from conversion.known import VOC_LABELS
 from conversion.model_file import ModelFile
 from conversion.to_onnx import to_onnx
+from PIL import Image
 
 PICTURES = ["astronaut", "camera", "chelsea", "coco_000000000139", "coco_000000005037", "coco_000000011122", "rocket"]
-FILES = {"257": "deeplabv3_257_mv_gpu.tflite", "apple": "DeepLabV3Int8LUT.mlmodel",
-         "coral": "deeplabv3_mnv2_pascal_quant.tflite", "selfie": "selfie_segmentation.tflite"}
+FILES = {
+    "257": "deeplabv3_257_mv_gpu.tflite",
+    "apple": "DeepLabV3Int8LUT.mlmodel",
+    "coral": "deeplabv3_mnv2_pascal_quant.tflite",
+    "selfie": "selfie_segmentation.tflite",
+}
 
 
 @pytest.fixture(scope="module")
@@ -76,15 +79,20 @@ def test_apple_s_logits_are_those_of_the_plain_evaluator(models):
     assert np.abs(found - expected).max() < 2e-3
 
 
-@pytest.mark.parametrize("name,folder,golden,least", [
-    ("257", "deeplabv3-257", "deeplabv3-257", 0.9999), ("apple", "deeplabv3-513-apple", "deeplabv3-513-apple", 0.9999),
-    ("coral", "deeplabv3-513-apple", "deeplabv3-513-coral", 0.98)])
+@pytest.mark.parametrize(
+    "name,folder,golden,least",
+    [
+        ("257", "deeplabv3-257", "deeplabv3-257", 0.9999),
+        ("apple", "deeplabv3-513-apple", "deeplabv3-513-apple", 0.9999),
+        ("coral", "deeplabv3-513-apple", "deeplabv3-513-coral", 0.98),
+    ],
+)
 def test_labels_agree(name, folder, golden, least, models):
     _, model = models(name)
     network = to_onnx(model)
     for image in PICTURES:
         x = model.normalise(picture(folder, image))
-        scores, = run_onnx(network, {model.document["input"]["name"]: x}).values()
+        (scores,) = run_onnx(network, {model.document["input"]["name"]: x}).values()
         expected = np.asarray(Image.open(shared("golden", golden, f"{image}.labels.png")))
         agreement = (scores[0].argmax(0) == expected).mean()
         print(f"{name} {image}: {agreement:.6f}")
@@ -96,15 +104,20 @@ def test_selfie_masks_agree(models):
     network = to_onnx(model)
     for image in PICTURES:
         x = model.normalise(picture("selfie", image))
-        mask, = run_onnx(network, {model.document["input"]["name"]: x}).values()
+        (mask,) = run_onnx(network, {model.document["input"]["name"]: x}).values()
         expected = np.load(shared("golden", "selfie", f"{image}.mask.npy")).astype(np.float32)
         assert np.abs(mask[0, 0] - expected).max() < 1e-3, image  # the stored masks are rounded to float16
 
 
-@pytest.mark.parametrize("name,size,labels,kind,scale,bias", [
-    ("257", 257, VOC_LABELS, "logits", 1 / 127.5, -1), ("apple", 513, VOC_LABELS, "logits", 1 / 127.5, -1),
-    ("coral", 513, VOC_LABELS, "logits", 1 / 128, -1),
-    ("selfie", 256, ["background", "person"], "probabilities", 1 / 255, 0)])
+@pytest.mark.parametrize(
+    "name,size,labels,kind,scale,bias",
+    [
+        ("257", 257, VOC_LABELS, "logits", 1 / 127.5, -1),
+        ("apple", 513, VOC_LABELS, "logits", 1 / 127.5, -1),
+        ("coral", 513, VOC_LABELS, "logits", 1 / 128, -1),
+        ("selfie", 256, ["background", "person"], "probabilities", 1 / 255, 0),
+    ],
+)
 def test_facts(name, size, labels, kind, scale, bias, models):
     _, model = models(name)
     document = model.document

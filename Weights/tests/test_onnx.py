@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from conftest import error, run_converted, run_onnx
 from conversion.errors import ConversionError
 from onnx_graphs import OnnxGraph
@@ -88,8 +87,16 @@ def padding_layer(g):
 
 def transposed(g):
     x = g.conv("picture", 3, 5)
-    return g.node("ConvTranspose", x, g.noise(5, 4, 3, 2), g.noise(4), kernel_shape=[3, 2], strides=[2, 3],
-                  pads=[1, 0, 2, 1], output_padding=[1, 0])
+    return g.node(
+        "ConvTranspose",
+        x,
+        g.noise(5, 4, 3, 2),
+        g.noise(4),
+        kernel_shape=[3, 2],
+        strides=[2, 3],
+        pads=[1, 0, 2, 1],
+        output_padding=[1, 0],
+    )
 
 
 def pools(g):
@@ -102,10 +109,18 @@ def pools(g):
 def resizes(g):
     x = g.conv("picture", 3, 4)
     for convention, size in (("align_corners", (17, 5)), ("half_pixel", (7, 13)), ("asymmetric", (13, 22))):
-        x = g.node("Resize", x, "", "", g.constant([1, 4, *size], np.int64), mode="linear",
-                   coordinate_transformation_mode=convention)
-    return g.node("Resize", x, "", g.constant([1, 1, 2, 3]), mode="linear",
-                  coordinate_transformation_mode="pytorch_half_pixel")
+        x = g.node(
+            "Resize",
+            x,
+            "",
+            "",
+            g.constant([1, 4, *size], np.int64),
+            mode="linear",
+            coordinate_transformation_mode=convention,
+        )
+    return g.node(
+        "Resize", x, "", g.constant([1, 1, 2, 3]), mode="linear", coordinate_transformation_mode="pytorch_half_pixel"
+    )
 
 
 def resize_to_a_computed_size(g):
@@ -210,21 +225,34 @@ def test_an_open_size_comes_from_the_flag(tmp_path):
 REFUSED = {
     "an unknown operator": (lambda g: g.node("Sin", g.conv("picture", 3, 4)), r"layer Sin_1: operator Sin"),
     "an arg-max inside": (
-        lambda g: g.conv(g.node("Cast", g.node("ArgMax", "picture", axis=1, keepdims=1), to=1), 1, 4), "argMax inside"),
+        lambda g: g.conv(g.node("Cast", g.node("ArgMax", "picture", axis=1, keepdims=1), to=1), 1, 4),
+        "argMax inside",
+    ),
     "nearest resize": (
-        lambda g: g.node("Resize", g.conv("picture", 3, 4), "", g.constant([1, 1, 2, 2]), mode="nearest"), "nearest"),
+        lambda g: g.node("Resize", g.conv("picture", 3, 4), "", g.constant([1, 1, 2, 2]), mode="nearest"),
+        "nearest",
+    ),
     "computed weights": (
-        lambda g: g.node("Conv", "picture", g.node("Relu", g.noise(4, 3, 3, 3))), "layer Relu_0: reads constant_0"),
+        lambda g: g.node("Conv", "picture", g.node("Relu", g.noise(4, 3, 3, 3))),
+        "layer Relu_0: reads constant_0",
+    ),
     "a constant map": (lambda g: g.node("Add", g.conv("picture", 3, 4), g.noise(1, 4, 9, 11)), "constant of shape"),
     "division by zero": (lambda g: g.node("Div", g.conv("picture", 3, 4), g.constant(0.0)), "division by zero"),
     "weights that do not fit": (lambda g: g.conv("picture", 5, 4), "Conv_0.*on 3 channels"),
     "padding by something else": (
-        lambda g: g.conv(g.node("Pad", "picture", g.constant([0, 0, 1, 1, 0, 0, 1, 1], np.int64), g.constant(1.0)), 3, 4),
-        "Pad_0"),
+        lambda g: g.conv(
+            g.node("Pad", "picture", g.constant([0, 0, 1, 1, 0, 0, 1, 1], np.int64), g.constant(1.0)), 3, 4
+        ),
+        "Pad_0",
+    ),
     "a padded output": (
-        lambda g: g.node("Pad", g.conv("picture", 3, 4), g.constant([0, 0, 1, 1, 0, 0, 1, 1], np.int64)), "Pad_1"),
+        lambda g: g.node("Pad", g.conv("picture", 3, 4), g.constant([0, 0, 1, 1, 0, 0, 1, 1], np.int64)),
+        "Pad_1",
+    ),
     "values that are not finite": (
-        lambda g: g.node("Conv", "picture", g.constant(np.full((4, 3, 1, 1), np.inf))), "Conv_0.*not finite"),
+        lambda g: g.node("Conv", "picture", g.constant(np.full((4, 3, 1, 1), np.inf))),
+        "Conv_0.*not finite",
+    ),
 }
 
 

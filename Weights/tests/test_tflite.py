@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-
 from conftest import error, litert, run_converted
 from conversion.converter import convert_bytes
 from conversion.errors import ConversionError
@@ -31,9 +30,18 @@ def operators(model):
 
 
 def conv(g, x, inputs, outputs, shape, kernel=3, stride=1, padding=SAME, fused=NONE):
-    return g.operator("CONV_2D", [x, g.noise(outputs, kernel, kernel, inputs), g.noise(outputs)], (1, *shape, outputs),
-                      "Conv2DOptions", padding=padding, strideH=stride, strideW=stride, dilationHFactor=1,
-                      dilationWFactor=1, fusedActivationFunction=fused)
+    return g.operator(
+        "CONV_2D",
+        [x, g.noise(outputs, kernel, kernel, inputs), g.noise(outputs)],
+        (1, *shape, outputs),
+        "Conv2DOptions",
+        padding=padding,
+        strideH=stride,
+        strideW=stride,
+        dilationHFactor=1,
+        dilationWFactor=1,
+        fusedActivationFunction=fused,
+    )
 
 
 def strides_and_same_padding(g):
@@ -46,26 +54,64 @@ def valid_padding(g):
 
 
 def depthwise(g):
-    return g.operator("DEPTHWISE_CONV_2D", [conv(g, 0, 3, 4, (9, 11)), g.noise(1, 3, 3, 4), g.noise(4)], (1, 9, 11, 4),
-                      "DepthwiseConv2DOptions", padding=SAME, strideH=1, strideW=1, dilationHFactor=2,
-                      dilationWFactor=2, depthMultiplier=1, fusedActivationFunction=RELU6)
+    return g.operator(
+        "DEPTHWISE_CONV_2D",
+        [conv(g, 0, 3, 4, (9, 11)), g.noise(1, 3, 3, 4), g.noise(4)],
+        (1, 9, 11, 4),
+        "DepthwiseConv2DOptions",
+        padding=SAME,
+        strideH=1,
+        strideW=1,
+        dilationHFactor=2,
+        dilationWFactor=2,
+        depthMultiplier=1,
+        fusedActivationFunction=RELU6,
+    )
 
 
 def depth_multiplier(g):
-    x = g.operator("DEPTHWISE_CONV_2D", [0, g.noise(1, 3, 3, 6), g.noise(6)], (1, 9, 11, 6), "DepthwiseConv2DOptions",
-                   padding=SAME, strideH=1, strideW=1, dilationHFactor=1, dilationWFactor=1, depthMultiplier=2)
+    x = g.operator(
+        "DEPTHWISE_CONV_2D",
+        [0, g.noise(1, 3, 3, 6), g.noise(6)],
+        (1, 9, 11, 6),
+        "DepthwiseConv2DOptions",
+        padding=SAME,
+        strideH=1,
+        strideW=1,
+        dilationHFactor=1,
+        dilationWFactor=1,
+        depthMultiplier=2,
+    )
     return conv(g, x, 6, 4, (9, 11))
 
 
 def atrous_as_space_to_batch(g):
     x = conv(g, 0, 3, 4, (9, 11))
-    x = g.operator("SPACE_TO_BATCH_ND", [x, g.constant([2, 2], "int32"), g.constant([[2, 3], [2, 3]], "int32")],
-                   (4, 7, 8, 4), "SpaceToBatchNDOptions")
-    x = g.operator("DEPTHWISE_CONV_2D", [x, g.noise(1, 3, 3, 4), g.noise(4)], (4, 5, 6, 4), "DepthwiseConv2DOptions",
-                   padding=VALID, strideH=1, strideW=1, dilationHFactor=1, dilationWFactor=1, depthMultiplier=1,
-                   fusedActivationFunction=RELU6)
-    return g.operator("BATCH_TO_SPACE_ND", [x, g.constant([2, 2], "int32"), g.constant([[0, 1], [0, 1]], "int32")],
-                      (1, 9, 11, 4), "BatchToSpaceNDOptions")
+    x = g.operator(
+        "SPACE_TO_BATCH_ND",
+        [x, g.constant([2, 2], "int32"), g.constant([[2, 3], [2, 3]], "int32")],
+        (4, 7, 8, 4),
+        "SpaceToBatchNDOptions",
+    )
+    x = g.operator(
+        "DEPTHWISE_CONV_2D",
+        [x, g.noise(1, 3, 3, 4), g.noise(4)],
+        (4, 5, 6, 4),
+        "DepthwiseConv2DOptions",
+        padding=VALID,
+        strideH=1,
+        strideW=1,
+        dilationHFactor=1,
+        dilationWFactor=1,
+        depthMultiplier=1,
+        fusedActivationFunction=RELU6,
+    )
+    return g.operator(
+        "BATCH_TO_SPACE_ND",
+        [x, g.constant([2, 2], "int32"), g.constant([[0, 1], [0, 1]], "int32")],
+        (1, 9, 11, 4),
+        "BatchToSpaceNDOptions",
+    )
 
 
 def batch_norm_as_arithmetic(g):
@@ -87,36 +133,86 @@ def padding_layer(g):
 
 def pools(g):
     x = conv(g, 0, 3, 4, (9, 11))
-    x = g.operator("MAX_POOL_2D", [x], (1, 5, 6, 4), "Pool2DOptions", padding=SAME, strideH=2, strideW=2,
-                   filterHeight=3, filterWidth=2)
-    x = g.operator("AVERAGE_POOL_2D", [x], (1, 5, 6, 4), "Pool2DOptions", padding=SAME, strideH=1, strideW=1,
-                   filterHeight=3, filterWidth=3, fusedActivationFunction=RELU)
+    x = g.operator(
+        "MAX_POOL_2D",
+        [x],
+        (1, 5, 6, 4),
+        "Pool2DOptions",
+        padding=SAME,
+        strideH=2,
+        strideW=2,
+        filterHeight=3,
+        filterWidth=2,
+    )
+    x = g.operator(
+        "AVERAGE_POOL_2D",
+        [x],
+        (1, 5, 6, 4),
+        "Pool2DOptions",
+        padding=SAME,
+        strideH=1,
+        strideW=1,
+        filterHeight=3,
+        filterWidth=3,
+        fusedActivationFunction=RELU,
+    )
     return x
 
 
 def whole_map_pools(g):
     x = conv(g, 0, 3, 4, (9, 11))
-    y = g.operator("AVERAGE_POOL_2D", [x], (1, 1, 1, 4), "Pool2DOptions", padding=VALID, strideH=9, strideW=11,
-                   filterHeight=9, filterWidth=11)
+    y = g.operator(
+        "AVERAGE_POOL_2D",
+        [x],
+        (1, 1, 1, 4),
+        "Pool2DOptions",
+        padding=VALID,
+        strideH=9,
+        strideW=11,
+        filterHeight=9,
+        filterWidth=11,
+    )
     mean = g.operator("MEAN", [x, g.constant([1, 2], "int32")], (1, 4), "ReducerOptions", keepDims=False)
     mean = g.operator("RESHAPE", [mean, g.constant([1, 1, 1, 4], "int32")], (1, 1, 1, 4), "ReshapeOptions")
-    return g.operator("ADD", [g.operator("ADD", [x, y], (1, 9, 11, 4), "AddOptions"), mean], (1, 9, 11, 4), "AddOptions")
+    return g.operator(
+        "ADD", [g.operator("ADD", [x, y], (1, 9, 11, 4), "AddOptions"), mean], (1, 9, 11, 4), "AddOptions"
+    )
 
 
 def resizes(g):
     x = conv(g, 0, 3, 4, (9, 11))
     for size, corners, half in (((5, 7), True, False), ((12, 9), False, True), ((25, 20), False, False)):
-        x = g.operator("RESIZE_BILINEAR", [x, g.constant(size, "int32")], (1, *size, 4), "ResizeBilinearOptions",
-                       alignCorners=corners, halfPixelCenters=half)
+        x = g.operator(
+            "RESIZE_BILINEAR",
+            [x, g.constant(size, "int32")],
+            (1, *size, 4),
+            "ResizeBilinearOptions",
+            alignCorners=corners,
+            halfPixelCenters=half,
+        )
     return x
 
 
 def transposed(g):
     x = conv(g, 0, 3, 5, (9, 11))
-    x = g.operator("TRANSPOSE_CONV", [g.constant([1, 18, 22, 6], "int32"), g.noise(6, 3, 3, 5), x], (1, 18, 22, 6),
-                   "TransposeConvOptions", padding=SAME, strideH=2, strideW=2)
-    return g.operator("TRANSPOSE_CONV", [g.constant([1, 38, 46, 4], "int32"), g.noise(4, 4, 4, 6), x], (1, 38, 46, 4),
-                      "TransposeConvOptions", padding=VALID, strideH=2, strideW=2)
+    x = g.operator(
+        "TRANSPOSE_CONV",
+        [g.constant([1, 18, 22, 6], "int32"), g.noise(6, 3, 3, 5), x],
+        (1, 18, 22, 6),
+        "TransposeConvOptions",
+        padding=SAME,
+        strideH=2,
+        strideW=2,
+    )
+    return g.operator(
+        "TRANSPOSE_CONV",
+        [g.constant([1, 38, 46, 4], "int32"), g.noise(4, 4, 4, 6), x],
+        (1, 38, 46, 4),
+        "TransposeConvOptions",
+        padding=VALID,
+        strideH=2,
+        strideW=2,
+    )
 
 
 def activations(g):
@@ -134,8 +230,17 @@ def concat_and_softmax(g):
 def half_precision_weights(g):
     weight = g.constant(g.random.uniform(-1, 1, (4, 3, 3, 3)), "float16")
     weight = g.operator("DEQUANTIZE", [weight], (4, 3, 3, 3), "DequantizeOptions")
-    return g.operator("CONV_2D", [0, weight, g.noise(4)], (1, 9, 11, 4), "Conv2DOptions", padding=SAME, strideH=1,
-                      strideW=1, dilationHFactor=1, dilationWFactor=1)
+    return g.operator(
+        "CONV_2D",
+        [0, weight, g.noise(4)],
+        (1, 9, 11, 4),
+        "Conv2DOptions",
+        padding=SAME,
+        strideH=1,
+        strideW=1,
+        dilationHFactor=1,
+        dilationWFactor=1,
+    )
 
 
 CASES = {
@@ -176,9 +281,23 @@ def quantised(fused, lowest, scale, weight_scales):
         weight = g.constant(g.random.integers(0, 256, (4, 3, 3, 3)), "uint8", (weight_scales, [119]))
     else:
         weight = g.constant(g.random.integers(-127, 128, (4, 3, 3, 3)), "int8", (weight_scales, [0] * 4, 0))
-    bias = g.constant(g.random.integers(-300, 300, 4), "int32", ([s / 128 for s in weight_scales], [0] * len(weight_scales), 0))
-    x = g.operator("CONV_2D", [0, weight, bias], shape, "Conv2DOptions", "uint8", ([scale], [lowest]), padding=SAME,
-                   strideH=1, strideW=1, dilationHFactor=1, dilationWFactor=1, fusedActivationFunction=fused)
+    bias = g.constant(
+        g.random.integers(-300, 300, 4), "int32", ([s / 128 for s in weight_scales], [0] * len(weight_scales), 0)
+    )
+    x = g.operator(
+        "CONV_2D",
+        [0, weight, bias],
+        shape,
+        "Conv2DOptions",
+        "uint8",
+        ([scale], [lowest]),
+        padding=SAME,
+        strideH=1,
+        strideW=1,
+        dilationHFactor=1,
+        dilationWFactor=1,
+        fusedActivationFunction=fused,
+    )
     return g.data(x)
 
 
@@ -200,9 +319,15 @@ def test_a_scale_for_each_channel(tmp_path):
     assert np.abs(steps - np.round(steps)).max() < 1e-4 and np.abs(steps).max() > 120
 
 
-@pytest.mark.parametrize("fused,lowest,scale,expected", [
-    (NONE, 1, 0.1, "conv2d"), (NONE, 0, 0.1, "conv2d relu"), (NONE, 0, 6 / 255, "conv2d relu6"),
-    (RELU6, 0, 0.01, "conv2d relu6")])
+@pytest.mark.parametrize(
+    "fused,lowest,scale,expected",
+    [
+        (NONE, 1, 0.1, "conv2d"),
+        (NONE, 0, 0.1, "conv2d relu"),
+        (NONE, 0, 6 / 255, "conv2d relu6"),
+        (RELU6, 0, 0.01, "conv2d relu6"),
+    ],
+)
 def test_a_range_that_begins_at_zero_is_a_relu(fused, lowest, scale, expected, tmp_path):
     data = quantised(fused, lowest, scale, [0.02])
     assert operators(converted(data, tmp_path, FROM_BYTES)) == [expected]
@@ -215,18 +340,28 @@ def test_bytes_as_input_say_the_scale(tmp_path):
 
 REFUSED = {
     "an unknown operator": (
-        lambda g: g.operator("FLOOR", [conv(g, 0, 3, 4, (9, 11))], (1, 9, 11, 4)), "layer FLOOR_1: operator FLOOR"),
+        lambda g: g.operator("FLOOR", [conv(g, 0, 3, 4, (9, 11))], (1, 9, 11, 4)),
+        "layer FLOOR_1: operator FLOOR",
+    ),
     "another fused activation": (lambda g: conv(g, 0, 3, 4, (9, 11), fused=4), "layer CONV_2D_0: fused activation 4"),
     "a mean of channels": (
-        lambda g: g.operator("MEAN", [0, g.constant([3], "int32")], (1, 9, 11, 1), "ReducerOptions"), "MEAN over the axes"),
+        lambda g: g.operator("MEAN", [0, g.constant([3], "int32")], (1, 9, 11, 1), "ReducerOptions"),
+        "MEAN over the axes",
+    ),
     "concatenation of rows": (
-        lambda g: g.operator("CONCATENATION", [0, 0], (1, 18, 11, 3), "ConcatenationOptions", axis=1), "along axis 1"),
+        lambda g: g.operator("CONCATENATION", [0, 0], (1, 18, 11, 3), "ConcatenationOptions", axis=1),
+        "along axis 1",
+    ),
     "padded channels": (
-        lambda g: g.operator("PAD", [0, g.constant([[0, 0], [0, 0], [0, 0], [0, 1]], "int32")], (1, 9, 11, 4),
-                             "PadOptions"), "layer PAD_0"),
+        lambda g: g.operator(
+            "PAD", [0, g.constant([[0, 0], [0, 0], [0, 0], [0, 1]], "int32")], (1, 9, 11, 4), "PadOptions"
+        ),
+        "layer PAD_0",
+    ),
     "another shape": (
         lambda g: g.operator("RESHAPE", [0, g.constant([1, 11, 9, 3], "int32")], (1, 11, 9, 3), "ReshapeOptions"),
-        "layer RESHAPE_0"),
+        "layer RESHAPE_0",
+    ),
 }
 
 

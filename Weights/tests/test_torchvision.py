@@ -5,7 +5,6 @@ import subprocess
 import numpy as np
 import onnx
 import pytest
-
 from conftest import WEIGHTS, error, run_converted, run_onnx
 from conversion.converter import convert
 from conversion.known import VOC_LABELS
@@ -22,13 +21,16 @@ def need_torchvision():
         pytest.skip(f"{SYSTEM_PYTHON} has no torchvision; the Debian package is python3-torchvision")
 
 
-@pytest.mark.parametrize("name,layers,dilations", [
-    ("deeplabv3_resnet50", 82, {1, 2, 4, 12, 24, 36}), ("deeplabv3_mobilenet_v3_large", 100, {1, 2, 12, 24, 36})])
+@pytest.mark.parametrize(
+    "name,layers,dilations",
+    [("deeplabv3_resnet50", 82, {1, 2, 4, 12, 24, 36}), ("deeplabv3_mobilenet_v3_large", 100, {1, 2, 12, 24, 36})],
+)
 def test_every_tensor_is_onnx_runtime_s(name, layers, dilations, tmp_path):
     need_torchvision()
     source, target = tmp_path / "network.onnx", tmp_path / "network.safetensors"
-    subprocess.run([SYSTEM_PYTHON, str(WEIGHTS / "export_torchvision.py"), name, str(source)], check=True,
-                   capture_output=True)
+    subprocess.run(
+        [SYSTEM_PYTHON, str(WEIGHTS / "export_torchvision.py"), name, str(source)], check=True, capture_output=True
+    )
     convert(str(source), str(target), Facts(scale=[1 / 127.5], bias=[-1], order="RGB", labels=VOC_LABELS))
     model, original = ModelFile(str(target)), onnx.load(str(source))
     assert len(model.layers) == layers
@@ -43,8 +45,10 @@ def test_every_tensor_is_onnx_runtime_s(name, layers, dilations, tmp_path):
     expected = run_onnx(original, {"picture": tensor}, common)
     worst = max(error(found[key], expected[key]) for key in common)
     scores = model.document["output"]["name"]
-    print(f"{name}: {len(common)} of {len(found)} tensors, largest difference {worst:.2g}, "
-          f"of the scores {np.abs(found[scores] - expected[scores]).max():.2g}")
+    print(
+        f"{name}: {len(common)} of {len(found)} tensors, largest difference {worst:.2g}, "
+        f"of the scores {np.abs(found[scores] - expected[scores]).max():.2g}"
+    )
     assert common == list(found)
     assert worst < 2e-3 and np.abs(found[scores] - expected[scores]).max() < 2e-3
     top = np.sort(expected[scores][0], 0)

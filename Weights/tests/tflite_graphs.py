@@ -4,8 +4,14 @@ import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-TYPES = {"float32": schema.TensorType.FLOAT32, "float16": schema.TensorType.FLOAT16, "int32": schema.TensorType.INT32,
-         "uint8": schema.TensorType.UINT8, "int8": schema.TensorType.INT8, "int64": schema.TensorType.INT64}
+TYPES = {
+    "float32": schema.TensorType.FLOAT32,
+    "float16": schema.TensorType.FLOAT16,
+    "int32": schema.TensorType.INT32,
+    "uint8": schema.TensorType.UINT8,
+    "int8": schema.TensorType.INT8,
+    "int64": schema.TensorType.INT64,
+}
 
 
 class TFLiteGraph:
