@@ -148,9 +148,7 @@ typedef struct {
     // Opacity of the first `alphaCount` palette entries.
     const uint8_t *alpha;
     int alphaCount;
-    // zlib's level and strategy, PNG_FILTER_... flags.
-    int level;
-    int strategy;
+    // PNG_FILTER_... flags.
     int filters;
     // Whether the pixels have blue first.
     int isBGR;
@@ -195,8 +193,8 @@ static inline __attribute__((noinline)) int cpng_encode_with(png_structp png, pn
     if (setjmp(png_jmpbuf(png))) return 0;
     png_set_write_fn(png, output, cpng_on_write, cpng_on_flush);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_compression_level(png, picture->level);
-    png_set_compression_strategy(png, picture->strategy);
+    png_set_compression_strategy(png, 3);  // Z_RLE
+    png_set_compression_level(png, 1);
     png_set_compression_buffer_size(png, 1 << 16);
     png_set_filter(png, PNG_FILTER_TYPE_BASE, picture->filters);
     png_set_IHDR(png, info, picture->width, picture->height, 8, picture->colorType, PNG_INTERLACE_NONE,

@@ -1,15 +1,12 @@
 /// How pictures are written.
 public struct EncodingOptions: Hashable, Sendable {
-    /// Time for PNG's compression.
-    public var pngEffort: PNGEffort
     /// Quality of JPEG (1 to 100) and of lossy WebP (0 to 100).
     public var quality: Int
     /// Whether WebP is written without loss.
     public var losslessWebP: Bool
 
-    /// Creates options; by default PNG of normal effort and quality 92.
-    public init(pngEffort: PNGEffort = .normal, quality: Int = 92, losslessWebP: Bool = false) {
-        self.pngEffort = pngEffort
+    /// Creates options; by default of quality 92.
+    public init(quality: Int = 92, losslessWebP: Bool = false) {
         self.quality = quality
         self.losslessWebP = losslessWebP
     }
@@ -27,7 +24,7 @@ extension Image {
         as format: ImageFormat, options: EncodingOptions = EncodingOptions(), name: String = "picture"
     ) throws(ImageError) -> [UInt8] {
         switch format {
-        case .png: try PNGEncoder.encode(self, effort: options.pngEffort, name: name)
+        case .png: try PNGEncoder.encode(self, name: name)
         case .jpeg: try JPEGEncoder.encode(self, quality: options.quality, name: name)
         case .webp: try WebPEncoder.encode(self, quality: options.quality, lossless: options.losslessWebP, name: name)
         case .npy: throw ImageError(name, .notEncoded(.npy, "it holds scores, not pictures"))
@@ -39,11 +36,11 @@ extension Image {
     /// - Parameter transparentIndices: Classes that are stored as fully transparent.
     /// - Throws: `ImageError` when an index has no colour.
     public func encodedAsIndexedPNG(
-        palette: Palette, transparentIndices: Set<UInt8> = [], effort: PNGEffort = .normal, name: String = "mask"
+        palette: Palette, transparentIndices: Set<UInt8> = [], name: String = "mask"
     ) throws(ImageError) -> [UInt8] {
         precondition(format == .gray, "indices are one byte a pixel")
         return try PNGEncoder.encode(
-            indices: self, palette: palette, transparentIndices: transparentIndices, effort: effort, name: name)
+            indices: self, palette: palette, transparentIndices: transparentIndices, name: name)
     }
 
     /// The largest byte of a gray picture.

@@ -11,22 +11,23 @@ public struct Palette: Hashable, Sendable {
     ///
     /// Source: PASCAL VOC development kit, `VOClabelcolormap.m`. The map has 256 colours and starts over after them.
     public static func voc(count: Int) -> Palette {
-        Palette(
-            (0..<max(0, count)).map { index in
-                var bits = UInt8(truncatingIfNeeded: index)
-                var (red, green, blue): (UInt8, UInt8, UInt8) = (0, 0, 0)
-                for position in (0..<8).reversed() {
-                    red |= (bits & 1) << UInt8(position)
-                    green |= (bits >> 1 & 1) << UInt8(position)
-                    blue |= (bits >> 2 & 1) << UInt8(position)
-                    bits >>= 3
-                }
-                return RGBColor(red: red, green: green, blue: blue)
-            })
+        Palette((0..<max(0, count)).map(vocColor))
+    }
+
+    private static func vocColor(of index: Int) -> RGBColor {
+        var bits = UInt8(truncatingIfNeeded: index)
+        var color = RGBColor.black
+        for position in (UInt8(0)..<8).reversed() {
+            color.red |= (bits & 1) << position
+            color.green |= (bits >> 1 & 1) << position
+            color.blue |= (bits >> 2 & 1) << position
+            bits >>= 3
+        }
+        return color
     }
 
     /// The colour of a class; the VOC map's for a class behind the last colour.
     public subscript(index: Int) -> RGBColor {
-        colors.indices.contains(index) ? colors[index] : Palette.voc(count: index + 1).colors[index]
+        colors.indices.contains(index) ? colors[index] : Palette.vocColor(of: index)
     }
 }

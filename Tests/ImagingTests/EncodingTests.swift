@@ -4,10 +4,10 @@ import Testing
 
 @Suite("Encoding")
 struct EncodingTests {
-    @Test("PNG gives every layout back", arguments: PixelFormat.allCases, PNGEffort.allCases)
-    func png(format: PixelFormat, effort: PNGEffort) throws {
+    @Test("PNG gives every layout back", arguments: PixelFormat.allCases)
+    func png(format: PixelFormat) throws {
         let image = try Fixtures.noise(37, 21, format)
-        let bytes = try image.encoded(as: .png, options: EncodingOptions(pngEffort: effort))
+        let bytes = try image.encoded(as: .png)
         let decoded = try ImageFile.decode(bytes)
         #expect(decoded.format == .png)
         #expect(decoded.image == image.converted(to: format.hasAlpha ? .rgba : .rgb))
