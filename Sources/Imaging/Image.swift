@@ -89,7 +89,9 @@ public struct Image: Hashable, Sendable {
         let stride = rowStride ?? rowBytes
         let (before, overflow2) = stride.multipliedReportingOverflow(by: height - 1)
         let (needed, overflow3) = before.addingReportingOverflow(rowBytes)
-        guard !overflow, !overflow2, !overflow3, stride >= rowBytes, byteCount >= needed else {
+        // The C libraries count in 32 bits.
+        guard !overflow, !overflow2, !overflow3, stride >= rowBytes, stride <= Int(Int32.max), byteCount >= needed
+        else {
             throw ImageError(
                 name,
                 .inconsistent(

@@ -20,7 +20,8 @@ struct InputFile: ~Copyable {
         // One byte more than the file has, so that its end is seen without growing.
         var status = stat()
         let size = fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
-        var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(4096, min(size, limit) + 1), alignment: 16)
+        guard size <= limit else { throw ImageError(name, .tooManyBytes(limit: limit)) }
+        var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(4096, size + 1), alignment: 16)
         var filled = 0
         while true {
             if filled == buffer.count {

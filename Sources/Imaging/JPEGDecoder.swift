@@ -19,26 +19,30 @@ enum JPEGDecoder {
         try limits.check(size, name: name)
         guard colorSpace >= 0 else { throw ImageError(name, .unsupported("a JPEG with this number of channels")) }
 
-        let isCMYK = colorSpace == TJCS_CMYK.rawValue || colorSpace == TJCS_YCCK.rawValue
-        var warning: String?
+        let segments = JPEGSegments(bytes)
+        var notices: [String] = []
         func decompress(_ format: TJPF, into buffer: UnsafeMutableBufferPointer<UInt8>) throws(ImageError) {
-            func run(_ flags: Int32) -> Bool {
+            func run(_ file: UnsafePointer<UInt8>?) -> Bool {
                 tjDecompress2(
-                    decoder, start, UInt(bytes.count), buffer.baseAddress, width, 0, height, Int32(format.rawValue),
-                    flags | TJFLAG_LIMITSCANS) == 0
+                    decoder, file, UInt(bytes.count), buffer.baseAddress, width, 0, height, Int32(format.rawValue),
+                    TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) == 0
             }
-            if run(TJFLAG_STOPONWARNING) { return }
-            let first = message(decoder)
-            guard tjGetErrorCode(decoder) == TJERR_WARNING.rawValue, isHarmless(first) else {
-                throw error(first, name)
+            if run(start) { return }
+            // Some telephones leave zeros in the scan's header, which mean nothing in sequential files. Going on after the
+            // warning would hide the next one, so the header is put right in a copy.
+            if message(decoder).hasPrefix("Invalid SOS parameters"), let offset = segments.spectralSelection {
+                var repaired = Array(bytes)
+                repaired.replaceSubrange(offset..<offset + 3, with: [0, 63, 0])
+                if run(repaired) {
+                    notices = ["JPEG: wrong numbers in the scan's header, ignored"]
+                    return
+                }
             }
-            // Warnings come in the order of the file, and TurboJPEG keeps the last one: if that is harmless, all were.
-            guard !run(0), isHarmless(message(decoder)) else { throw error(message(decoder), name) }
-            warning = first
+            throw error(message(decoder), name)
         }
 
         let image: Image
-        if isCMYK {
+        if colorSpace == TJCS_CMYK.rawValue || colorSpace == TJCS_YCCK.rawValue {
             let inks = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: size.pixelCount * 4)
             defer { inks.deallocate() }
             try decompress(TJPF_CMYK, into: inks)
@@ -46,9 +50,7 @@ enum JPEGDecoder {
         } else {
             image = try Image(size, .rgb) { buffer throws(ImageError) in try decompress(TJPF_RGB, into: buffer) }
         }
-        return DecodedImage(
-            image: image, format: .jpeg, orientation: Orientation(jpeg: bytes),
-            notices: warning.map { ["JPEG: \($0)"] } ?? [])
+        return DecodedImage(image: image, format: .jpeg, orientation: segments.orientation, notices: notices)
     }
 
     /// Inks to light: a channel is the product of its ink's and black's lack.
@@ -64,12 +66,6 @@ enum JPEGDecoder {
                     truncatingIfNeeded: dividedBy255(UInt32(from[pixel * 4 + channel]) &* black))
             }
         }
-    }
-
-    /// Warnings about the headers alone: the picture data behind them is whole. Some telephones write such files.
-    private static func isHarmless(_ message: String) -> Bool {
-        ["Invalid SOS parameters", "Warning: unknown JFIF revision", "Unknown Adobe color transform"]
-            .contains { message.hasPrefix($0) }
     }
 
     private static func error(_ message: String, _ name: String) -> ImageError {

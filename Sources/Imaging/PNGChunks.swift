@@ -26,6 +26,8 @@ struct PNGChunks {
                 frameCount = max(1, ByteReader(contents).uint32(at: 0).map(Int.init) ?? 1)
             case 0x6558_4966:  // eXIf
                 orientation = Orientation(exif: contents)
+            case 0x4945_4e44:  // IEND
+                return
             default: break
             }
             offset += 12 + Int(length)

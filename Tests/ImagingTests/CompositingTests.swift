@@ -106,7 +106,7 @@ struct ImageTests {
     func checked() {
         for (width, height, stride, count) in [
             (0, 1, nil, 100), (1, -1, nil, 100), (10, 10, nil, 299), (10, 10, 29, 1000), (10, 2, 40, 69),
-            (Int.max, 2, nil, 100), (2, Int.max, Int.max, 100),
+            (10, 1, 1 << 40, 1000), (Int.max, 2, nil, 100), (2, Int.max, Int.max, 100),
         ] as [(Int, Int, Int?, Int)] {
             #expect(throws: ImageError.self, "\(width)x\(height) stride \(String(describing: stride)), \(count) bytes")
             {

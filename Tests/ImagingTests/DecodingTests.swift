@@ -23,6 +23,21 @@ struct DecodingTests {
         #expect(decoded.image.largestDifference(from: expected) == 0)
     }
 
+    @Test("A JPEG whose scan header is sloppy decodes, with a notice; other warnings are errors")
+    func sloppyHeader() throws {
+        var bytes = try Fixtures.bytes("jpeg-baseline444.jpg")
+        let scan = try #require(bytes.indices.first { bytes[$0...].starts(with: [0xff, 0xda, 0, 12, 3]) })
+        #expect(bytes[scan + 12] == 63)  // the last coefficient of the spectrum, which some cameras leave at 0
+        bytes[scan + 12] = 0
+        let decoded = try ImageFile.decode(bytes)
+        #expect(decoded.notices == ["JPEG: wrong numbers in the scan's header, ignored"])
+        #expect(decoded.image == (try Fixtures.decoded("jpeg-baseline444.jpg").image))
+        // The same file cut short: the harmless warning must not hide the other one.
+        #expect(throws: ImageError("x", .truncated(.jpeg))) {
+            try ImageFile.decode(Array(bytes.prefix(bytes.count - 100)), name: "x")
+        }
+    }
+
     @Test("WebP decodes as Pillow decodes it", arguments: ["lossy", "lossy-alpha", "lossless", "lossless-alpha"])
     func webp(name: String) throws {
         let decoded = try Fixtures.decoded("webp-\(name).webp")
