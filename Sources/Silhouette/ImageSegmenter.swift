@@ -1,0 +1,157 @@
+import Dispatch
+import ModelGraph
+import Synchronization
+
+/// Finds the class of every pixel of a picture.
+///
+///     let segmenter = try ImageSegmenter(modelPath: "deeplabv3_257_mv_gpu.safetensors")
+///     let result = try segmenter.segment(image: ImageFile.read(path: "photo.jpg").image)
+///     print(segmenter.labels[Int(result.categoryMask![x, y])])
+///
+/// One segmenter may be used from any number of tasks and threads. It runs one picture at a time; the others wait.
+/// All memory but the results' is taken once for each size of picture, so a stream of frames of one size takes none.
+///
+/// Names follow MediaPipe's Image Segmenter for Swift. One difference: in a live stream the newest waiting frame is
+/// run and older ones are dropped, where MediaPipe drops the new one.
+public final class ImageSegmenter: Sendable {
+    /// Bytes that the floating-point planes of one result may take: 4 GiB.
+    public static let resultByteLimit = 4 << 30
+
+    /// Names of the classes, by index.
+    public let labels: [String]
+    /// The settings it was made with.
+    public let options: ImageSegmenterOptions
+    /// What the network runs on: `cpu (avx2, 2 threads)`.
+    public var deviceName: String { engine.deviceName }
+
+    private let engine: any SegmentationEngine
+    private let queue = DispatchQueue(label: "silhouette.live-stream", qos: .userInteractive)
+    private let mailbox = Mutex(FrameMailbox<Image>())
+    private let listeners = Mutex(Listeners())
+
+    /// Loads the model and prepares the device.
+    public convenience init(options: ImageSegmenterOptions) throws(ImageSegmenterError) {
+        let path = try ModelLocator().locate(options.baseOptions.modelAssetPath).path
+        let model: Model
+        do throws(ModelError) {
+            model = try Model(path: path)
+        } catch {
+            throw .unusableModel(path: path, reason: error.reason)
+        }
+        try self.init(options: options, model: model)
+    }
+
+    /// Prepares the device for a model that is loaded already.
+    public convenience init(options: ImageSegmenterOptions, model: Model) throws(ImageSegmenterError) {
+        try self.init(
+            options: options, labels: model.labels, engine: CPUEngine(model: model, options: options))
+    }
+
+    /// Loads a model, with defaults for everything else.
+    public convenience init(modelPath: String) throws(ImageSegmenterError) {
+        var options = ImageSegmenterOptions()
+        options.baseOptions.modelAssetPath = modelPath
+        try self.init(options: options)
+    }
+
+    /// Creates a segmenter on any engine.
+    package init(options: ImageSegmenterOptions, labels: [String], engine: any SegmentationEngine)
+        throws(ImageSegmenterError)
+    {
+        if let absent = options.confidenceClasses?.first(where: { !labels.indices.contains($0) }) {
+            throw .invalidOptions("class \(absent) does not exist: the model has \(labels.count) classes")
+        }
+        guard options.shouldOutputCategoryMask || options.shouldOutputConfidenceMasks || options.shouldOutputScores
+        else { throw .invalidOptions("neither a category mask nor confidence masks nor scores are asked for") }
+        self.options = options
+        self.labels = labels
+        self.engine = engine
+    }
+
+    deinit { listeners.withLock { $0.finish() } }
+
+    /// Segments one picture and waits for the result.
+    ///
+    /// - Parameter image: Any size and channel order. Alpha is ignored: put a transparent picture over a colour first
+    ///   (`Image.flattened(over:)`).
+    public func segment(image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
+        try require(.image)
+        return try run(image)
+    }
+
+    /// Hands in a frame of a live stream and returns at once.
+    ///
+    /// While a frame is being processed the newest waiting one wins: older ones are dropped and counted.
+    ///
+    /// - Parameters:
+    ///   - image: The frame, as for `segment(image:)`.
+    ///   - timestampInMilliseconds: Later than that of every frame before it.
+    /// - Throws: `timestampNotIncreasing`; the stream goes on as if the call had not been made.
+    public func segmentAsync(image: Image, timestampInMilliseconds: Int) throws(ImageSegmenterError) {
+        try require(.liveStream)
+        let wakes = try mailbox.withLock { mailbox throws(ImageSegmenterError) in
+            try mailbox.post(image, timestamp: timestampInMilliseconds)
+        }
+        if wakes { queue.async { self.processFrames() } }
+    }
+
+    /// Frames of the live stream that a newer one replaced.
+    public var droppedFrameCount: Int { mailbox.withLock { $0.droppedFrameCount } }
+
+    /// The results of a live stream, from now on and as long as the segmenter lives.
+    ///
+    /// A reader that is slower than the network sees the newest result; those in between are passed over.
+    public func liveStreamResults() -> AsyncStream<LiveStreamResult> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: LiveStreamResult.self, bufferingPolicy: .bufferingNewest(1))
+        let key = listeners.withLock { $0.add(continuation) }
+        continuation.onTermination = { [weak self] _ in self?.listeners.withLock { $0.remove(key) } }
+        return stream
+    }
+
+    private func require(_ mode: RunningMode) throws(ImageSegmenterError) {
+        guard options.runningMode == mode else { throw .wrongRunningMode(needed: mode, actual: options.runningMode) }
+    }
+
+    private func run(_ image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
+        let masks = try engine.segment(image)
+        return ImageSegmenterResult(
+            categoryMask: masks.categories, confidenceMasks: masks.confidences, scores: masks.scores, labels: labels,
+            width: masks.width, height: masks.height, timings: masks.timings, deviceName: deviceName)
+    }
+
+    /// Runs frames until none waits.
+    private func processFrames() {
+        while let (image, timestamp) = mailbox.withLock({ $0.take() }) {
+            let outcome = Result { () throws(ImageSegmenterError) in
+                var result = try run(image)
+                result.timestampInMilliseconds = timestamp
+                return result
+            }
+            let failure: ImageSegmenterError? = if case .failure(let error) = outcome { error } else { nil }
+            options.imageSegmenterLiveStreamDelegate?.imageSegmenter(
+                self, didFinishSegmentation: try? outcome.get(), timestampInMilliseconds: timestamp, error: failure)
+            let event = LiveStreamResult(
+                timestampInMilliseconds: timestamp, result: outcome, droppedFrameCount: droppedFrameCount)
+            listeners.withLock { $0.yield(event) }
+        }
+    }
+}
+
+/// Those who read a live stream's results.
+private struct Listeners {
+    private var continuations: [Int: AsyncStream<LiveStreamResult>.Continuation] = [:]
+    private var nextKey = 0
+
+    mutating func add(_ continuation: AsyncStream<LiveStreamResult>.Continuation) -> Int {
+        defer { nextKey += 1 }
+        continuations[nextKey] = continuation
+        return nextKey
+    }
+
+    mutating func remove(_ key: Int) { continuations[key] = nil }
+
+    func yield(_ event: LiveStreamResult) { continuations.values.forEach { $0.yield(event) } }
+
+    func finish() { continuations.values.forEach { $0.finish() } }
+}

@@ -1,0 +1,63 @@
+@_exported import Imaging
+
+/// What every task of a model needs: the model and the device that runs it.
+public struct BaseOptions: Sendable {
+    /// Path of a model file (`NAME.safetensors`). Nil: as `ModelLocator` finds one.
+    public var modelAssetPath: String?
+    /// What the network runs on.
+    public var device: Device = .automatic
+    /// Threads of the CPU path. Nil: one for each core that the process may use.
+    public var threadCount: Int?
+
+    /// Creates options with their defaults.
+    public init() {}
+}
+
+/// What a network runs on.
+public enum Device: String, Sendable, CaseIterable {
+    /// The best that there is.
+    case automatic = "auto"
+    /// The processor.
+    case cpu
+}
+
+/// How pictures come to the segmenter.
+public enum RunningMode: String, Sendable, CaseIterable {
+    /// Single pictures, each call waiting for its result.
+    case image
+    /// Frames of a camera: calls return at once, results come to the delegate and to `liveStreamResults()`.
+    case liveStream
+}
+
+/// The size of masks.
+public enum MaskSize: String, Sendable, CaseIterable {
+    /// The picture's size. Computed from the network's scores, never from resized labels.
+    case source
+    /// The size of the network's own output.
+    case model
+}
+
+/// Settings of an `ImageSegmenter`, fixed when it is created.
+public struct ImageSegmenterOptions: Sendable {
+    /// The model and the device.
+    public var baseOptions = BaseOptions()
+    /// How pictures come.
+    public var runningMode: RunningMode = .image
+    /// Whether results have a `categoryMask`.
+    public var shouldOutputCategoryMask = true
+    /// Whether results have `confidenceMasks`.
+    public var shouldOutputConfidenceMasks = false
+    /// The classes of the confidence masks, by their position in `labels`. Nil: all, in order.
+    public var confidenceClasses: [Int]?
+    /// Whether results have `scores`, the network's raw output for every class at every pixel.
+    public var shouldOutputScores = false
+    /// The size of all masks.
+    public var maskSize: MaskSize = .source
+    /// How a picture is brought into the network's rectangle.
+    public var fit: Fit = .stretch
+    /// Receives the results of a live stream. Held weakly.
+    public weak var imageSegmenterLiveStreamDelegate: (any ImageSegmenterLiveStreamDelegate)?
+
+    /// Creates options with their defaults.
+    public init() {}
+}

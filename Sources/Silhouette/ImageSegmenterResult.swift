@@ -1,0 +1,98 @@
+/// What one picture gave.
+public struct ImageSegmenterResult: Sendable {
+    /// The most likely class of each pixel, where it was asked for.
+    public var categoryMask: CategoryMask?
+    /// How likely each class is at each pixel, one mask a class, where they were asked for.
+    public var confidenceMasks: [ConfidenceMask]?
+    /// The network's raw output, where it was asked for.
+    public var scores: ScoreMap?
+    /// Names of the classes, by index.
+    public var labels: [String]
+    /// Width of the masks, in pixels.
+    public var width: Int
+    /// Height of the masks, in pixels.
+    public var height: Int
+    /// The frame's timestamp. Nil for a single picture.
+    public var timestampInMilliseconds: Int?
+    /// How long each step took.
+    public var timings: Timings
+    /// What the network ran on: `cpu (avx2, 2 threads)`.
+    public var deviceName: String
+}
+
+/// The class of each pixel: height x width, row by row.
+public struct CategoryMask: Sendable, Equatable {
+    /// Columns.
+    public let width: Int
+    /// Rows.
+    public let height: Int
+    /// Class indices, `height * width` of them. A model with one channel has 1 where its probability is at least 0.5.
+    public let categories: [UInt8]
+
+    /// Creates a mask; the number of categories must fit.
+    public init(width: Int, height: Int, categories: [UInt8]) {
+        precondition(categories.count == width * height)
+        self.width = width
+        self.height = height
+        self.categories = categories
+    }
+
+    /// The class at a pixel.
+    public subscript(x: Int, y: Int) -> UInt8 {
+        precondition((0..<width).contains(x) && (0..<height).contains(y))
+        return categories[y * width + x]
+    }
+
+    /// Number of pixels of each class, `classCount` numbers.
+    public func histogram(classCount: Int) -> [Int] {
+        var counts = [Int](repeating: 0, count: 256)
+        categories.withUnsafeBufferPointer { for category in $0 { counts[Int(category)] += 1 } }
+        return Array(counts.prefix(classCount))
+    }
+}
+
+/// How likely one class is at each pixel: height x width, row by row, 0 to 1.
+public struct ConfidenceMask: Sendable, Equatable {
+    /// Position of the class in the labels.
+    public let classIndex: Int
+    /// Columns.
+    public let width: Int
+    /// Rows.
+    public let height: Int
+    /// Probabilities, `height * width` of them.
+    public let confidences: [Float]
+}
+
+/// The network's output before soft-max or comparison: height x width x channels, channels innermost.
+public struct ScoreMap: Sendable, Equatable {
+    /// Columns.
+    public let width: Int
+    /// Rows.
+    public let height: Int
+    /// Values at each pixel.
+    public let channels: Int
+    /// Scores, `height * width * channels` of them.
+    public let values: [Float]
+}
+
+/// How long the steps of one picture took.
+public struct Timings: Sendable, Equatable {
+    /// Resizing and normalising the picture.
+    public var preprocessMilliseconds: Double
+    /// Running the network.
+    public var inferenceMilliseconds: Double
+    /// Making masks of the scores.
+    public var postprocessMilliseconds: Double
+
+    /// Creates timings.
+    public init(preprocessMilliseconds: Double, inferenceMilliseconds: Double, postprocessMilliseconds: Double) {
+        self.preprocessMilliseconds = preprocessMilliseconds
+        self.inferenceMilliseconds = inferenceMilliseconds
+        self.postprocessMilliseconds = postprocessMilliseconds
+    }
+
+    /// All steps together.
+    public var totalMilliseconds: Double {
+        preprocessMilliseconds + inferenceMilliseconds + postprocessMilliseconds
+    }
+}

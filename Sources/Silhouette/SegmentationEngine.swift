@@ -1,0 +1,41 @@
+import Imaging
+
+/// Runs whole frames: a picture in, masks out, as the options it was made with ask for.
+///
+/// What stands behind it (the CPU path; a Vulkan frame scheduler) is no concern of `ImageSegmenter`'s.
+package protocol SegmentationEngine: AnyObject, Sendable {
+    /// What the work is done on, for people.
+    var deviceName: String { get }
+
+    /// Segments one picture. May be called from any thread; calls that meet wait for each other.
+    func segment(_ image: Image) throws(ImageSegmenterError) -> Masks
+}
+
+/// What an engine makes of one picture.
+package struct Masks: Sendable {
+    /// Columns of every mask.
+    package var width: Int
+    /// Rows of every mask.
+    package var height: Int
+    /// The most likely class of each pixel, where asked for.
+    package var categories: CategoryMask?
+    /// One mask for each class asked for.
+    package var confidences: [ConfidenceMask]?
+    /// The raw output, where asked for.
+    package var scores: ScoreMap?
+    /// How long each step took.
+    package var timings: Timings
+
+    /// Creates a result.
+    package init(
+        width: Int, height: Int, categories: CategoryMask? = nil, confidences: [ConfidenceMask]? = nil,
+        scores: ScoreMap? = nil, timings: Timings
+    ) {
+        self.width = width
+        self.height = height
+        self.categories = categories
+        self.confidences = confidences
+        self.scores = scores
+        self.timings = timings
+    }
+}

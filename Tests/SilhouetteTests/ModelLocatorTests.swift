@@ -1,0 +1,72 @@
+import Glibc
+import Silhouette
+import TestSupport
+import Testing
+
+@Suite("Model locator")
+struct ModelLocatorTests {
+    private func locator(_ variables: [String: String]) -> ModelLocator {
+        ModelLocator { variables[$0] }
+    }
+
+    @Test("A named model comes before everything else")
+    func named() throws {
+        let location = try locator(["SILHOUETTE_MODEL": "/other"]).locate("/named")
+        #expect(location.path == "/named")
+        #expect(location.origin == .named)
+    }
+
+    @Test("SILHOUETTE_MODEL comes before the cache, and must be readable")
+    func environment() throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/cache/silhouette/a.safetensors")
+            try makeFile("\(folder)/mine.safetensors")
+            let variables = ["SILHOUETTE_MODEL": "\(folder)/mine.safetensors", "XDG_CACHE_HOME": "\(folder)/cache"]
+            let location = try locator(variables).locate(nil)
+            #expect(location.path == "\(folder)/mine.safetensors")
+            #expect(location.origin == .environment)
+
+            let error = #expect(throws: ImageSegmenterError.self) {
+                try locator(["SILHOUETTE_MODEL": "\(folder)/absent"]).locate(nil)
+            }
+            let message = try #require(error).description
+            #expect(message.hasPrefix("\(folder)/absent: "))
+            #expect(message.contains("SILHOUETTE_MODEL"))
+        }
+    }
+
+    @Test("In the cache the official model wins, then the first by name; other files are passed over")
+    func cache() throws {
+        try withScratchFolder { folder in
+            let locator = locator(["XDG_CACHE_HOME": folder])
+            #expect(throws: ImageSegmenterError.self) { try locator.locate(nil) }
+            try makeFile("\(folder)/silhouette/a.tflite")
+            try makeFile("\(folder)/silhouette/.hidden.safetensors")
+            #expect(throws: ImageSegmenterError.self) { try locator.locate(nil) }
+            try makeFile("\(folder)/silhouette/z.safetensors")
+            try makeFile("\(folder)/silhouette/b.safetensors")
+            #expect(try locator.locate(nil).path == "\(folder)/silhouette/b.safetensors")
+            for name in ModelLocator.officialNames.reversed() {
+                try makeFile("\(folder)/silhouette/\(name)")
+                #expect(try locator.locate(nil).path == "\(folder)/silhouette/\(name)")
+            }
+            #expect(try locator.locate(nil).origin == .cache)
+        }
+    }
+
+    @Test("The cache is XDG_CACHE_HOME where that is an absolute path, else .cache at home")
+    func cacheFolder() {
+        #expect(locator(["XDG_CACHE_HOME": "/c", "HOME": "/h"]).cacheFolder == "/c/silhouette")
+        #expect(locator(["XDG_CACHE_HOME": "", "HOME": "/h"]).cacheFolder == "/h/.cache/silhouette")
+        #expect(locator(["XDG_CACHE_HOME": "c", "HOME": "/h"]).cacheFolder == "/h/.cache/silhouette")
+        #expect(locator([:]).cacheFolder == nil)
+    }
+
+    @Test("Without any model one line says where one comes from")
+    func noModel() throws {
+        let error = #expect(throws: ImageSegmenterError.self) { try locator([:]).locate(nil) }
+        let message = try #require(error).description
+        #expect(message.contains("Weights/fetch"))
+        #expect(!message.contains("\n"))
+    }
+}
