@@ -1,0 +1,46 @@
+import Glibc
+
+/// The program's two output streams, written without buffering.
+///
+/// `SIGPIPE` is ignored by `main`, so that a reader that goes away is an error code here and no sudden death.
+enum Console {
+    /// Whether error messages are seen by a person.
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Writes a line to standard output. A closed output ends the program: nobody reads on.
+    static func print(_ line: String) {
+        if !writeAll(STDOUT_FILENO, line + "\n") { exit(ExitCode.failure.rawValue) }
+    }
+
+    /// Writes a message to standard error.
+    static func report(_ message: String) { _ = writeAll(STDERR_FILENO, message + "\n") }
+
+    /// Writes text as it is to standard error.
+    static func reportRaw(_ text: String) { _ = writeAll(STDERR_FILENO, text) }
+
+    private static func writeAll(_ descriptor: Int32, _ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    return false
+                }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+            return true
+        }
+    }
+}
+
+/// How the program ends.
+enum ExitCode: Int32 {
+    /// Everything was done.
+    case success = 0
+    /// Something could not be done; a message said what.
+    case failure = 1
+    /// The command line could not be obeyed; nothing was done.
+    case usage = 2
+}

@@ -1,0 +1,68 @@
+import Glibc
+import Silhouette
+
+/// The program `silhouette`.
+@main
+struct Main {
+    static func main() {
+        // A reader that goes away is then a failed write, which ends the program after it has tidied up.
+        signal(SIGPIPE, SIG_IGN)
+        exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    private static func run(_ arguments: [String]) -> ExitCode {
+        guard let name = arguments.first else {
+            Console.report(overview)
+            return .usage
+        }
+        let rest = Array(arguments.dropFirst())
+        switch name {
+        case "segment": return obey(.segment, rest, SegmentSettings(), segment)
+        case "model": return obey(.model, rest, ModelSettings(), showModel)
+        case "bench": return obey(.bench, rest, BenchSettings(), bench)
+        case "help", "-h", "--help": return help(rest)
+        case "--version":
+            Console.print("silhouette \(SilhouetteVersion.string)")
+            return .success
+        default:
+            let hint = nearest(to: name, among: commandNames).map { "; did you mean \($0)?" } ?? ""
+            Console.report("silhouette: unknown command '\(name)'\(hint) (silhouette help lists all)")
+            return .usage
+        }
+    }
+
+    /// Parses a command line and runs the command.
+    private static func obey<Settings>(
+        _ command: Command<Settings>, _ arguments: [String], _ defaults: Settings,
+        _ body: (Settings) throws -> ExitCode
+    ) -> ExitCode {
+        do {
+            switch try command.parse(arguments, into: defaults) {
+            case .help:
+                Console.print(command.helpPage)
+                return .success
+            case .run(let settings): return try body(settings)
+            }
+        } catch let error as UsageError {
+            Console.report("silhouette \(command.name): \(error) (silhouette \(command.name) --help)")
+            return .usage
+        } catch {
+            Console.report("silhouette \(command.name): \(error)")
+            return .failure
+        }
+    }
+
+    private static func help(_ topics: [String]) -> ExitCode {
+        guard let topic = topics.first else {
+            Console.print(overview)
+            return .success
+        }
+        guard let page = helpPage(of: topic) else {
+            let hint = nearest(to: topic, among: commandNames).map { "; did you mean \($0)?" } ?? ""
+            Console.report("silhouette help: unknown command '\(topic)'\(hint)")
+            return .usage
+        }
+        Console.print(page)
+        return .success
+    }
+}

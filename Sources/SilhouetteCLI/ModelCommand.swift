@@ -1,0 +1,40 @@
+import ModelGraph
+import Silhouette
+
+/// What the command line of `silhouette model` asks for.
+package struct ModelSettings: Sendable {
+    package var path: String?
+    package var listsLayers = false
+
+    package init() {}
+}
+
+extension Command<ModelSettings> {
+    /// `silhouette model`.
+    package static let model = Command(
+        name: "model",
+        abstract: "show what is in a model file",
+        operands: "[FILE]",
+        introduction: """
+            Shows a model's input, operators, parameters, multiply-accumulates, memory and labels. Without FILE the \
+            model that silhouette segment would use.
+            """,
+        details: "",
+        options: [
+            .flag("layers", nil, "Also list the layers after all passes.", \.listsLayers)
+        ],
+        addOperand: { settings, operand throws(UsageError) in
+            guard settings.path == nil else { throw UsageError("more than one file: '\(operand)'") }
+            settings.path = operand
+        },
+        check: { _ in })
+}
+
+/// Runs `silhouette model`.
+func showModel(_ settings: ModelSettings) throws -> ExitCode {
+    let location = try ModelLocator().locate(settings.path)
+    let summary = ModelSummary(try Model(path: location.path))
+    Console.print(summary.description)
+    if settings.listsLayers { Console.print("\n" + summary.layerTable) }
+    return .success
+}

@@ -1,0 +1,36 @@
+/// Names of the subcommands.
+package let commandNames = ["segment", "model", "bench", "help"]
+
+/// The page of a subcommand. Nil: there is none of that name.
+package func helpPage(of command: String) -> String? {
+    switch command {
+    case "segment": Command<SegmentSettings>.segment.helpPage
+    case "model": Command<ModelSettings>.model.helpPage
+    case "bench": Command<BenchSettings>.bench.helpPage
+    case "help": overview
+    default: nil
+    }
+}
+
+/// What `silhouette help` shows.
+package var overview: String {
+    let commands = [
+        (Command<SegmentSettings>.segment.name, Command<SegmentSettings>.segment.abstract),
+        (Command<ModelSettings>.model.name, Command<ModelSettings>.model.abstract),
+        (Command<BenchSettings>.bench.name, Command<BenchSettings>.bench.abstract),
+        ("help", "show this page, or that of a command"),
+    ]
+    let lines = commands.map { name, abstract in
+        "  " + name + String(repeating: " ", count: 10 - name.count) + abstract
+    }
+    return """
+        usage: silhouette COMMAND [ARGUMENT...]
+
+        Segments photographs with DeepLabV3 networks.
+
+        commands:
+        \(lines.joined(separator: "\n"))
+
+        silhouette COMMAND --help shows all options of a command; silhouette --version shows the version.
+        """
+}

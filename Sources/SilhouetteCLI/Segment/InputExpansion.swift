@@ -1,0 +1,105 @@
+import Glibc
+
+/// Endings of the files that are taken from a folder.
+private let pictureEndings: Set<String> = ["png", "jpg", "jpeg", "webp"]
+
+/// What a path leads to.
+enum PathKind {
+    case file, folder, absent
+
+    init(_ path: String) {
+        var status = stat()
+        if stat(path, &status) != 0 {
+            self = .absent
+        } else {
+            self = status.st_mode & S_IFMT == S_IFDIR ? .folder : .file
+        }
+    }
+}
+
+/// The photographs that the operands name: files as they are, folders replaced by the pictures in them, sorted by name.
+///
+/// Hidden files and folders inside folders are left out.
+package func expandInputs(_ operands: [String]) throws(UsageError) -> [Input] {
+    var inputs: [Input] = []
+    for operand in operands {
+        guard operand != "-", PathKind(operand) == .folder else {
+            // A file that is absent is found out when its turn comes, so that it does not stop the others.
+            inputs.append(Input(operand))
+            continue
+        }
+        let folder = operand.hasSuffix("/") ? operand : operand + "/"
+        let names = try fileNames(in: operand).filter { name in
+            let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
+            return !name.hasPrefix(".") && pictureEndings.contains(ending) && PathKind(folder + name) == .file
+        }
+        guard !names.isEmpty else {
+            throw UsageError("\(operand): no picture (.png, .jpg, .jpeg, .webp) in this folder")
+        }
+        inputs += names.sorted().map { Input(folder + $0) }
+    }
+    return inputs
+}
+
+private func fileNames(in folder: String) throws(UsageError) -> [String] {
+    guard let directory = opendir(folder) else { throw UsageError("\(folder): \(String(cString: strerror(errno)))") }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+        names.append(
+            withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+    }
+    return names
+}
+
+/// Where `-o` leads, given what is there and how many photographs there are.
+///
+/// - Parameter isBatch: Whether there are several photographs, or a folder of them.
+package func destination(_ path: String?, isBatch: Bool) throws(UsageError) -> Destination {
+    guard let path else { return .currentFolder }
+    if path == "-" { return .standardOutput }
+    switch PathKind(path) {
+    case .folder: return .folder(path)
+    case .file:
+        if isBatch { throw UsageError("--output-file '\(path)' is a file, but there are several photographs") }
+        return .file(path)
+    case .absent: return isBatch || path.hasSuffix("/") ? .folder(path) : .file(path)
+    }
+}
+
+/// Refuses outputs that would replace a photograph that is yet to be read.
+package func requireInputsUntouched(_ inputs: [Input], _ plan: OutputPlan) throws(UsageError) {
+    var identities: [FileIdentity: Input] = [:]
+    for input in inputs where input.path != "-" {
+        if let identity = FileIdentity(input.path) { identities[identity] = input }
+    }
+    for path in (plan.files ?? []).joined() {
+        guard let identity = FileIdentity(path), let input = identities[identity] else { continue }
+        throw UsageError("\(path) would replace the photograph \(input.displayName); choose another folder with -o")
+    }
+}
+
+/// Tells files apart whatever they are called.
+private struct FileIdentity: Hashable {
+    let device: UInt
+    let number: UInt
+
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt(status.st_dev)
+        number = UInt(status.st_ino)
+    }
+}
+
+/// Makes a folder and those above it that do not exist.
+///
+/// - Returns: The reason where it failed.
+func makeFolder(_ path: String) -> String? {
+    if mkdir(path, 0o777) == 0 || (errno == EEXIST && PathKind(path) == .folder) { return nil }
+    guard errno == ENOENT, let slash = path.dropLast().lastIndex(of: "/"), slash != path.startIndex else {
+        return String(cString: strerror(errno))
+    }
+    return makeFolder(String(path[..<slash]))
+        ?? (mkdir(path, 0o777) == 0 || errno == EEXIST ? nil : String(cString: strerror(errno)))
+}

@@ -1,0 +1,183 @@
+import Imaging
+import ModelGraph
+import Silhouette
+
+/// Runs `silhouette segment`.
+func segment(_ settings: SegmentSettings) throws -> ExitCode {
+    let inputs = try expandInputs(settings.inputs)
+    let isBatch = inputs.count > 1 || PathKind(settings.inputs[0]) == .folder
+    let destination = try destination(settings.destination, isBatch: isBatch)
+
+    let location = try ModelLocator().locate(settings.model)
+    let model = try Model(path: location.path)
+    let classes = try settings.classes.map { names throws(UsageError) in try classIndices(names, in: model.labels) }
+    let plan = try OutputPlan(
+        inputs: inputs, kind: settings.output, destination: destination,
+        classNames: (classes ?? Array(model.labels.indices)).map { model.labels[$0] })
+    try requireInputsUntouched(inputs, plan)
+
+    let segmenter = try ImageSegmenter(options: settings.segmenterOptions(classes), model: model)
+    if case .folder(let path) = destination, let reason = makeFolder(path) {
+        Console.report("silhouette segment: \(path): \(reason)")
+        return .failure
+    }
+    let run = SegmentRun(
+        settings: settings, inputs: inputs, plan: plan, segmenter: segmenter,
+        rendering: Rendering(
+            kind: settings.output, format: plan.format, palette: Palette(of: model), classes: classes.map(Set.init)))
+    if settings.isVerbose {
+        run.progress.note("model: \(location.path) (\(location.origin.explanation))")
+        run.progress.note("device: \(segmenter.deviceName)\(settings.device.explanation)")
+    }
+    return run.run()
+}
+
+/// One run over all photographs.
+private struct SegmentRun: Sendable {
+    let settings: SegmentSettings
+    let inputs: [Input]
+    let plan: OutputPlan
+    let segmenter: ImageSegmenter
+    let rendering: Rendering
+    let progress: Progress
+
+    init(
+        settings: SegmentSettings, inputs: [Input], plan: OutputPlan, segmenter: ImageSegmenter, rendering: Rendering
+    ) {
+        self.settings = settings
+        self.inputs = inputs
+        self.plan = plan
+        self.segmenter = segmenter
+        self.rendering = rendering
+        progress = Progress(total: inputs.count, printsResults: plan.files != nil)
+    }
+
+    /// A photograph on its way through the stages.
+    private struct Job: Sendable {
+        let index: Int
+        var picture: Image?
+        var result: ImageSegmenterResult?
+        var failure: String?
+        var readMilliseconds = 0.0
+    }
+
+    func run() -> ExitCode {
+        runPipeline(Array(inputs.indices)) { index in
+            read(index)
+        } second: { job in
+            segment(job)
+        } third: { job in
+            write(job)
+        }
+        progress.end()
+        let failures = progress.failures
+        if inputs.count > 1, !failures.isEmpty {
+            let names = failures.prefix(10).joined(separator: ", ") + (failures.count > 10 ? ", ..." : "")
+            Console.report("silhouette: \(failures.count) of \(inputs.count) photographs failed: \(names)")
+        }
+        return failures.isEmpty ? .success : .failure
+    }
+
+    private func read(_ index: Int) -> Job {
+        var job = Job(index: index)
+        let start = ContinuousClock.now
+        do throws(ImageError) {
+            var limits = ImageLimits()
+            if let maxPixels = settings.maxPixels { limits.maxPixels = maxPixels }
+            let decoded = try ImageFile.read(path: inputs[index].path, limits: limits)
+            for notice in decoded.notices { progress.note("silhouette: \(inputs[index].displayName): \(notice)") }
+            job.picture = decoded.image
+        } catch {
+            job.failure = error.description
+            if case .tooManyPixels(let width, let height, let limit) = error.reason {
+                job.failure =
+                    "\(error.name): \(width)x\(height) are more than \(limit) pixels, the limit; --max-pixels raises it"
+            }
+        }
+        job.readMilliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+        return job
+    }
+
+    private func segment(_ job: Job) -> Job {
+        guard let picture = job.picture else { return job }
+        var job = job
+        do throws(ImageSegmenterError) {
+            job.result = try segmenter.segment(image: picture)
+        } catch {
+            job.failure = "\(inputs[job.index].displayName): \(error)"
+        }
+        return job
+    }
+
+    private func write(_ job: Job) {
+        let input = inputs[job.index]
+        guard let picture = job.picture, let result = job.result else {
+            progress.failed(input, job.failure ?? input.displayName)
+            return
+        }
+        let paths = plan.files?[job.index] ?? ["-"]
+        let start = ContinuousClock.now
+        do {
+            // All are encoded before the first is written: an error leaves nothing behind.
+            let files = try rendering.files(picture, result, name: input.displayName)
+            for (path, bytes) in zip(paths, files) { try OutputFile.write(bytes, to: path) }
+        } catch {
+            progress.failed(input, "\(error)")
+            return
+        }
+        if settings.isVerbose {
+            let timings = result.timings
+            let steps = [
+                ("read", job.readMilliseconds), ("preprocess", timings.preprocessMilliseconds),
+                ("network", timings.inferenceMilliseconds), ("masks", timings.postprocessMilliseconds),
+                ("write", (ContinuousClock.now - start) / .milliseconds(1)),
+            ].map { "\($0) \(decimal($1, places: 1)) ms" }
+            progress.note("\(input.displayName): \(steps.joined(separator: ", "))")
+        }
+        let written = paths.count > 3 ? "\(paths[0]) and \(paths.count - 1) more" : paths.joined(separator: ", ")
+        let found = findings(result).map { ": \($0)" } ?? ""
+        progress.finished("\(input.displayName) -> \(written)\(found)")
+    }
+}
+
+extension SegmentSettings {
+    fileprivate func segmenterOptions(_ classes: [Int]?) -> ImageSegmenterOptions {
+        var options = ImageSegmenterOptions()
+        options.baseOptions.device = device
+        options.baseOptions.threadCount = threads
+        options.shouldOutputCategoryMask = output == .mask || output.showsPicture
+        options.shouldOutputConfidenceMasks = output == .confidence
+        options.shouldOutputScores = output == .scores
+        options.confidenceClasses = classes
+        options.maskSize = maskSize
+        options.fit = fit
+        return options
+    }
+}
+
+extension Palette {
+    /// The model's colours, or those of PASCAL VOC.
+    init(of model: Model) {
+        if let colors = model.palette {
+            self.init(colors.map { RGBColor(red: $0.red, green: $0.green, blue: $0.blue) })
+        } else {
+            self = .voc(count: model.labels.count)
+        }
+    }
+}
+
+extension ModelLocator.Origin {
+    /// Why this model, for people.
+    var explanation: String {
+        switch self {
+        case .named: "named with --model"
+        case .environment: "named by SILHOUETTE_MODEL"
+        case .cache: "found in the cache"
+        }
+    }
+}
+
+extension Device {
+    /// What is added to the device's name, for people.
+    var explanation: String { self == .automatic ? " (auto: this version runs on the processor only)" : "" }
+}

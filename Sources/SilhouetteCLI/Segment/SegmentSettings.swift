@@ -1,0 +1,161 @@
+import Silhouette
+
+/// What `silhouette segment` writes for each picture.
+package enum SegmentOutput: String, CaseIterable, Sendable {
+    /// Class indices as an indexed PNG in the palette's colours.
+    case mask
+    /// The picture under the colours of its classes.
+    case overlay
+    /// The chosen classes alone, everything else transparent.
+    case cutout
+    /// The probability of each chosen class as an 8-bit grey picture.
+    case confidence
+    /// The network's scores for every class, as a NumPy array.
+    case scores
+
+    /// The ending of the files.
+    var fileExtension: String { self == .scores ? "npy" : "png" }
+
+    /// Whether the output shows the picture itself, and so has its size.
+    var showsPicture: Bool { self == .overlay || self == .cutout }
+}
+
+/// What the command line of `silhouette segment` asks for.
+package struct SegmentSettings: Sendable {
+    package var inputs: [String] = []
+    package var destination: String?
+    package var model: String?
+    package var device: Device = .automatic
+    package var output: SegmentOutput = .overlay
+    package var maskSize: MaskSize = .source
+    package var classes: [String]?
+    package var fit: Fit = .stretch
+    package var threads: Int?
+    package var maxPixels: Int?
+    package var isVerbose = false
+
+    package init() {}
+}
+
+/// Threads that may be asked for.
+let threadRange = 1...256
+
+/// What is said to those who ask for Vulkan.
+let deviceRefusals = [
+    "vulkan": "cannot be vulkan: this version runs on the processor only; use cpu or auto"
+]
+
+extension Command<SegmentSettings> {
+    /// `silhouette segment`.
+    package static let segment = Command(
+        name: "segment",
+        abstract: "find the objects in photographs and write masks or pictures of them",
+        operands: "PHOTO...",
+        introduction: """
+            Finds the class of every pixel and writes a picture of it. PHOTO is a PNG, JPEG or WebP file, a folder of \
+            them, or - for standard input.
+            """,
+        details: """
+            Without -o the result of DIR/NAME.jpg is NAME.OUTPUT.png in the current folder (NAME.CLASS.png for
+            confidence, NAME.scores.npy for scores). In a folder given with -o it is NAME.png (or NAME.npy).
+            Transparent parts of a photograph count as white; in a cut-out they stay transparent.
+            A photograph that cannot be read does not stop the others.
+
+            The model is the one given with -m; else the one that the variable SILHOUETTE_MODEL names; else
+            the one in ~/.cache/silhouette, where Weights/fetch puts it.
+
+            exit code: 0 all done, 1 something could not be done, 2 the command line is wrong
+
+            examples:
+              silhouette segment photo.jpg                          writes photo.overlay.png
+              silhouette segment photo.jpg --output mask -o m.png   class indices as a palette picture
+              silhouette segment photos/ -o out/ --output cutout --classes person,dog
+              cat photo.jpg | silhouette segment - -o - > overlay.png
+            """,
+        options: [
+            .text(
+                "output-file", "o", "FILE|DIR|-",
+                """
+                Where the result goes. With several photographs a folder, which is made where it does not exist; - is \
+                standard output. Overlays may also end in .jpg or .webp, cut-outs in .webp.
+                """,
+                \.destination),
+            .text("model", "m", "FILE", "The model (see below).", \.model),
+            .device(\.device),
+            .choice(
+                "output", nil,
+                """
+                What to write.
+                mask: the class of each pixel, as an 8-bit PNG with palette.
+                overlay: the photograph under the colours of its classes.
+                cutout: the chosen classes on transparent ground.
+                confidence: how likely each class is, as grey PNGs, one a class.
+                scores: the network's output, as a float32 array (.npy), height x width x classes.
+                """,
+                \.output, default: .overlay,
+                refusing: [
+                    "composite": "cannot be composite in this version; cutout gives the subject on transparent ground"
+                ]),
+            .choice(
+                "mask-size", nil, "Size of masks, confidences and scores: the photograph's or the network's.",
+                \.maskSize, default: .source),
+            .value(
+                "classes", nil, "LIST",
+                """
+                Only these classes, by name or index, with commas in between: person,8. Others count as background. \
+                (default: all; for a cutout all but background)
+                """
+            ) { settings, value throws(UsageError) in
+                let names = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+                guard names.allSatisfy({ !$0.isEmpty }) else {
+                    throw UsageError("needs names or indices with commas in between, not '\(value)'")
+                }
+                settings.classes = names
+            },
+            .choice(
+                "fit", nil,
+                """
+                How the photograph comes into the network's square.
+                stretch: the whole, its proportions changed.
+                letterbox: the whole, with grey bars.
+                crop: the middle; what lies outside is background.
+                """,
+                \.fit, default: .stretch),
+            .threads(\.threads),
+            .integer(
+                "max-pixels", in: 1...1_000_000_000,
+                "Refuse photographs with more pixels. (default: \(ImageLimits().maxPixels))", \.maxPixels
+            ),
+            .flag("verbose", "v", "Say which model and device are used, and how long each step took.", \.isVerbose),
+        ],
+        addOperand: { settings, operand in settings.inputs.append(operand) },
+        check: { settings throws(UsageError) in try settings.check() })
+}
+
+extension Option {
+    /// `--device`, the same for all commands.
+    static func device(_ member: WritableKeyPath<Settings, Device> & Sendable) -> Option {
+        choice("device", "d", "What runs the network.", member, default: .automatic, refusing: deviceRefusals)
+    }
+
+    /// `--threads`, the same for all commands.
+    static func threads(_ member: WritableKeyPath<Settings, Int?> & Sendable) -> Option {
+        integer("threads", in: threadRange, "Threads of the network. (default: one for each core)", member)
+    }
+}
+
+extension SegmentSettings {
+    /// Checks what the options say together.
+    func check() throws(UsageError) {
+        guard !inputs.isEmpty else { throw UsageError("no photograph given") }
+        guard inputs.filter({ $0 == "-" }).count <= 1 else { throw UsageError("standard input (-) is given twice") }
+        if let empty = inputs.first(where: \.isEmpty) { throw UsageError("a photograph's name is empty: '\(empty)'") }
+        if output.showsPicture, maskSize == .model {
+            throw UsageError(
+                "--mask-size model does not go with --output \(output.rawValue), which has the photograph's size")
+        }
+        if output == .scores, classes != nil {
+            throw UsageError("--classes does not go with --output scores, which has every class")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Dispatch
+import SilhouetteCLI
+import Synchronization
+import Testing
+
+@Suite("Pipeline")
+struct PipelineTests {
+    @Test("Every input goes through all stages, in order", arguments: [0, 1, 2, 17])
+    func order(count: Int) {
+        let written = Mutex<[String]>([])
+        runPipeline(Array(0..<count)) {
+            "r\($0)"
+        } second: {
+            "s" + $0
+        } third: { value in
+            written.withLock { $0.append(value) }
+        }
+        #expect(written.withLock { $0 } == (0..<count).map { "sr\($0)" })
+    }
+
+    /// Each stage waits for the others' signals: a pipeline that ran its stages one after another would hang, which the
+    /// time limit turns into a failure.
+    @Test("Reading the next and writing the last overlap the work on one", .timeLimit(.minutes(1)))
+    func overlap() {
+        let readNext = DispatchSemaphore(value: 0)
+        let wroteLast = DispatchSemaphore(value: 0)
+        let runningSecond = DispatchSemaphore(value: 0)
+        runPipeline([0, 1, 2]) { index in
+            if index == 2 { readNext.signal() }
+            return index
+        } second: { index in
+            if index == 1 {
+                runningSecond.signal()
+                readNext.wait()
+                wroteLast.wait()
+            }
+            return index
+        } third: { index in
+            if index == 0 {
+                runningSecond.wait()
+                wroteLast.signal()
+            }
+        }
+    }
+
+    @Test("A slow last stage holds the first one back")
+    func bounded() {
+        let inside = Mutex((now: 0, most: 0))
+        runPipeline(Array(0..<50)) { index in
+            inside.withLock { counts in
+                counts.now += 1
+                counts.most = max(counts.most, counts.now)
+            }
+            return index
+        } second: {
+            $0
+        } third: { _ in
+            inside.withLock { $0.now -= 1 }
+        }
+        #expect(inside.withLock { $0.most } <= 6)
+    }
+}
