@@ -5,7 +5,9 @@ struct Fields {
     private let values: [String: JSON]
 
     init(_ value: JSON, _ owner: String) throws(ModelFault) {
-        guard case .object(let values) = value else { throw ModelFault("\(owner): is \(value.kind), expected an object") }
+        guard case .object(let values) = value else {
+            throw ModelFault("\(owner): is \(value.kind), expected an object")
+        }
         self.values = values
         self.owner = owner
     }
@@ -85,7 +87,8 @@ struct Fields {
     }
 
     /// One of the names of an enumeration.
-    func choice<Choice: RawRepresentable & CaseIterable>(_ key: String, absent: Choice? = nil) throws(ModelFault) -> Choice
+    func choice<Choice: RawRepresentable & CaseIterable>(_ key: String, absent: Choice? = nil) throws(ModelFault)
+        -> Choice
     where Choice.RawValue == String {
         if let absent, !has(key) { return absent }
         let name = try string(key)

@@ -1,4 +1,4 @@
-/// Bounds on what a model may ask for, so that products of sizes cannot overflow and memory is bounded before it is taken.
+/// Bounds on what a model may ask for: products of sizes cannot overflow, and memory is bounded before it is taken.
 public enum Limits {
     /// Rows or columns of a map.
     public static let side = 16_384

@@ -34,7 +34,8 @@ extension Model {
         let file = try SafetensorsFile(storage)
         guard case .string(let text)? = file.metadata["silhouette"] else {
             throw ModelFault(
-                "holds tensors but no network: __metadata__ has no key silhouette; Weights/convert.py writes such files")
+                "holds tensors but no network: __metadata__ has no key silhouette; Weights/convert.py writes such files"
+            )
         }
         let document = try Fields(parseJSON(Array(text.utf8), "document"), "document")
         try document.allow(only: ["version", "name", "input", "output", "labels", "palette", "layers", "source"])
@@ -58,7 +59,8 @@ extension Model {
         let channels = graph.shape(of: graph.outputs[0]).channels
         let expected = channels == 1 ? 2 : channels
         guard labels.count == expected else {
-            throw document.fault("has \(labels.count) labels, expected \(expected) for an output of \(channels) channels")
+            throw document.fault(
+                "has \(labels.count) labels, expected \(expected) for an output of \(channels) channels")
         }
         palette = try document.has("palette") ? Self.palette(document, count: expected) : nil
     }

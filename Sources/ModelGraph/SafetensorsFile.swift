@@ -32,7 +32,9 @@ struct SafetensorsFile {
         let claimed = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
         guard claimed <= UInt64(Limits.headerByteCount) else {
             throw ModelFault(
-                "is no safetensors file: its header would have \(claimed) bytes, limit \(Limits.headerByteCount); \(convert)")
+                "is no safetensors file: its header would have \(claimed) bytes, limit \(Limits.headerByteCount); "
+                    + convert
+            )
         }
         guard claimed <= UInt64(bytes.count - 8) else {
             throw ModelFault("is cut short: its header has \(claimed) bytes, the file only \(bytes.count - 8) after it")
@@ -86,7 +88,8 @@ struct SafetensorsFile {
             fits = extent >= 0 && !overflows
         }
         guard fits, byteCount == place[1] - place[0] else {
-            throw fields.fault("the shape \(shape) of \(type) does not take the \(place[1] - place[0]) bytes of its place")
+            throw fields.fault(
+                "the shape \(shape) of \(type) does not take the \(place[1] - place[0]) bytes of its place")
         }
         guard place[0] % format.byteCount == 0 else {
             throw fields.fault("begins at byte \(place[0]), which is no multiple of its element's size")
@@ -97,14 +100,17 @@ struct SafetensorsFile {
     /// The arrays must fill the rest of the file: no gap, no overlap, nothing past the end.
     private static func checkPlaces(_ entries: [String: Entry], byteCount: Int) throws(ModelFault) {
         let sorted = entries.sorted {
-            ($0.value.range.lowerBound, $0.value.range.upperBound) < ($1.value.range.lowerBound, $1.value.range.upperBound)
+            ($0.value.range.lowerBound, $0.value.range.upperBound) < (
+                $1.value.range.lowerBound, $1.value.range.upperBound
+            )
         }
         var end = 0
         for (name, entry) in sorted {
             let name = printable(name)
             guard entry.range.upperBound <= byteCount else {
                 throw ModelFault(
-                    "tensor \(name): ends at byte \(entry.range.upperBound) of the data, the file has only \(byteCount)")
+                    "tensor \(name): ends at byte \(entry.range.upperBound) of the data, the file has only \(byteCount)"
+                )
             }
             guard entry.range.lowerBound >= end else {
                 throw ModelFault("tensor \(name): overlaps another one at byte \(entry.range.lowerBound) of the data")

@@ -86,7 +86,7 @@ public struct Weights: Sendable {
 
 /// The value of an IEEE 754 binary16 number given by its bits.
 ///
-/// `Float16` is not available to every processor that Swift compiles for, and a table or an intrinsic gains nothing here.
+/// `Float16` is not available on every processor that Swift compiles for, and a table or an intrinsic gains nothing.
 public func float(fromHalf bits: UInt16) -> Float {
     let sign = UInt32(bits & 0x8000) << 16
     let exponent = UInt32(bits >> 10) & 0x1f

@@ -13,9 +13,10 @@ import Testing
     }
 
     @Test("Values of every kind are read") func values() throws {
-        #expect(try parse(" {\"a\" : [1, -2.5e1, true, false, null, \"x\"], \"b\":{}}\n") == [
-            "a": [1, -25, true, false, nil, "x"], "b": [:],
-        ])
+        #expect(
+            try parse(" {\"a\" : [1, -2.5e1, true, false, null, \"x\"], \"b\":{}}\n") == [
+                "a": [1, -25, true, false, nil, "x"], "b": [:],
+            ])
         #expect(try parse(#""\u00e4\ud83d\ude00\n\/\"""#) == "ä😀\n/\"")
         #expect(try parse("[0.1, 1e-400, -0, 9007199254740992]") == [0.1, 0, 0, 9_007_199_254_740_992])
     }

@@ -101,7 +101,8 @@ import Testing
         let mean = try graph.append("mean", .globalAveragePool, [input])
         let map = try graph.append("map", .activation, [input], activation: .relu6)
         graph.outputs = [
-            try graph.append("sum", .convolution(Convolution(weights: one)), [map], residual: residual, pictureBias: mean)
+            try graph.append(
+                "sum", .convolution(Convolution(weights: one)), [map], residual: residual, pictureBias: mean)
         ]
         #expect(graph.lifetimes[residual.index] == 0...3)
         #expect(graph.lifetimes[mean.index] == 1...3)

@@ -40,18 +40,22 @@ import Testing
         var modelCount = 0
         for _ in 0..<1_000 {
             var bytes = original
-            for _ in 0..<random.integer(1...4) { bytes[random.integer(0...bytes.count - 1)] ^= 1 << random.integer(0...7) }
+            for _ in 0..<random.integer(1...4) {
+                bytes[random.integer(0...bytes.count - 1)] ^= 1 << random.integer(0...7)
+            }
             if try isModel(bytes) { modelCount += 1 }
         }
         // Bits of weights and of names may flip unnoticed; if none or all did, this test would test nothing.
         #expect((50..<950).contains(modelCount))
     }
 
-    @Test("Values of the document replaced", arguments: 0..<4 as Range<UInt64>) func replacedValues(seed: UInt64) throws {
+    @Test("Values of the document replaced", arguments: 0..<4 as Range<UInt64>) func replacedValues(seed: UInt64) throws
+    {
         var random = SeededGenerator(seed: seed)
         let values: [JSON] = [
             0, 1, 2, -1, 3, 7, 4096, 4097, 65_536, 16_384, 9_007_199_254_740_992, 1e300, -1e300, 0.5, nil, true, "",
-            "stem", "picture", "relu", "softmax", [], [:], [[1]], [0, 0], [1, 1], [4096, 4096], [4096, 4096, 4096, 4096],
+            "stem", "picture", "relu", "softmax", [], [:], [[1]], [0, 0], [1, 1], [4096, 4096],
+            [4096, 4096, 4096, 4096],
             [16_384, 16_384], ["stem", "picture"], ["picture"],
         ]
         var modelCount = 0

@@ -57,7 +57,9 @@ import Testing
         let graph = try SmallGraphs.pyramid()
         let read = try Model(bytes: ModelFileWriter(graph, format: .float16).bytes, name: "m").graph
         for (layer, original) in zip(read.layers, graph.layers) {
-            #expect(layer.convolution?.weights.floats() == original.convolution?.weights.floats().map { Float(Float16($0)) })
+            #expect(
+                layer.convolution?.weights.floats() == original.convolution?.weights.floats().map { Float(Float16($0)) }
+            )
         }
     }
 
@@ -114,7 +116,9 @@ import Testing
         try write(Array("TFL3".utf8), to: file)
         #expect(
             reason(file)
-                == "is no safetensors file: it has only 4 bytes; other kinds of model are converted by Weights/convert.py")
+                == "is no safetensors file: it has only 4 bytes; "
+                + "other kinds of model are converted by Weights/convert.py"
+        )
         // A file past the limit is refused by its size; it has holes only.
         try #require(truncate(file, Limits.fileByteCount + 1) == 0)
         #expect(reason(file) == "has 2147483649 bytes, more than the limit of 2147483648")

@@ -4,11 +4,15 @@ import Testing
 
 @Suite("Shape inference") struct ShapeInferenceTests {
     private func convolution(
-        _ weights: [Int], bias: Int? = nil, stride: Extent = 1, dilation: Extent = 1, padding: Padding = 0, groups: Int = 1
+        _ weights: [Int], bias: Int? = nil, stride: Extent = 1, dilation: Extent = 1, padding: Padding = 0,
+        groups: Int = 1
     ) -> Convolution {
-        func zeros(_ shape: [Int]) -> Weights { Weights(shape: shape, values: Array(repeating: 0, count: shape.reduce(1, *))) }
+        func zeros(_ shape: [Int]) -> Weights {
+            Weights(shape: shape, values: Array(repeating: 0, count: shape.reduce(1, *)))
+        }
         return Convolution(
-            weights: zeros(weights), bias: bias.map { zeros([$0]) }, stride: stride, dilation: dilation, padding: padding,
+            weights: zeros(weights), bias: bias.map { zeros([$0]) }, stride: stride, dilation: dilation,
+            padding: padding,
             groups: groups)
     }
 
@@ -42,7 +46,8 @@ import Testing
     }
 
     @Test("Transposed convolutions enlarge by their stride") func transposed() throws {
-        #expect(try shape(.transposeConvolution(convolution([1, 16, 2, 2], stride: 2)), [128, 128, 16]) == [256, 256, 1])
+        #expect(
+            try shape(.transposeConvolution(convolution([1, 16, 2, 2], stride: 2)), [128, 128, 16]) == [256, 256, 1])
         let cropped = convolution([4, 3, 3, 3], stride: [2, 1], padding: [1, 0, 0, 1])
         #expect(try shape(.transposeConvolution(cropped), [5, 5, 3]) == [10, 6, 4])
         let all = convolution([1, 1, 2, 2], padding: 1)
@@ -98,10 +103,17 @@ import Testing
     }
 
     @Test("Weights must fit channels and groups") func channels() {
-        #expect(refusal(.convolution(convolution([4, 3, 1, 1])), [2, 2, 4]) == "weights [4, 3, 1, 1] in 1 groups on 4 channels")
-        #expect(refusal(.convolution(convolution([4, 2, 1, 1], groups: 3)), [2, 2, 6]) == "4 output channels in 3 groups")
-        #expect(refusal(.convolution(convolution([4, 4, 1, 1], bias: 3)), [2, 2, 4]) == "has a bias of shape [3] for 4 output channels")
-        #expect(refusal(.depthwiseConvolution(convolution([4, 2, 1, 1])), [2, 2, 4]) == "depthwise weights [4, 2, 1, 1] on 4 channels")
+        #expect(
+            refusal(.convolution(convolution([4, 3, 1, 1])), [2, 2, 4])
+                == "weights [4, 3, 1, 1] in 1 groups on 4 channels")
+        #expect(
+            refusal(.convolution(convolution([4, 2, 1, 1], groups: 3)), [2, 2, 6]) == "4 output channels in 3 groups")
+        #expect(
+            refusal(.convolution(convolution([4, 4, 1, 1], bias: 3)), [2, 2, 4])
+                == "has a bias of shape [3] for 4 output channels")
+        #expect(
+            refusal(.depthwiseConvolution(convolution([4, 2, 1, 1])), [2, 2, 4])
+                == "depthwise weights [4, 2, 1, 1] on 4 channels")
         #expect(
             refusal(.transposeConvolution(convolution([4, 2, 1, 1], dilation: 2)), [2, 2, 2])
                 == "transposed weights [4, 2, 1, 1] on 2 channels")

@@ -15,6 +15,14 @@ extension SeededGenerator {
             // Recent tensors more often, so that long chains arise.
             let recent = tensors.suffix(4)
             let input = integer(0...2) == 0 ? pick(tensors) : pick(Array(recent))
+            if integer(0...7) == 0 {
+                tensors.append(try appendPoolingBranch(to: &graph, beside: input))
+                continue
+            }
+            if integer(0...7) == 0 {
+                tensors.append(try appendEnlargement(of: input, to: &graph))
+                continue
+            }
             let name = "layer \(graph.layers.count)"
             let output = "tensor \(graph.layers.count)"
             let (operation, inputs, activation) = layer(on: input, of: graph, among: tensors)
@@ -42,7 +50,8 @@ extension SeededGenerator {
         case 3:
             let kernel = integer(1...3)
             let convolution = Convolution(
-                weights: weights([integer(1...4), shape.channels, kernel, kernel], fanIn: shape.channels * kernel * kernel),
+                weights: weights(
+                    [integer(1...4), shape.channels, kernel, kernel], fanIn: shape.channels * kernel * kernel),
                 bias: nil, stride: Extent(integer(1...2)), padding: Padding(kernel - 1))
             return (.convolution(convolution), [input], activation)
         case 4:
@@ -63,8 +72,39 @@ extension SeededGenerator {
             return (.averagePool(pool), [input], .none)
         case 14:
             return (.resizeBilinear(pick(extents), pick(ResizeConvention.allCases)), [input], .none)
-        default: return (integer(0...1) == 0 ? .softmax : .maxPool(Pool(kernel: Extent(1), stride: Extent(1))), [input], .none)
+        default:
+            return (
+                integer(0...1) == 0 ? .softmax : .maxPool(Pool(kernel: Extent(1), stride: Extent(1))), [input], .none
+            )
         }
+    }
+
+    /// The mean of a map, spread over it, and the map itself, in front of a pointwise convolution.
+    private mutating func appendPoolingBranch(to graph: inout Graph, beside map: TensorID) throws -> TensorID {
+        let shape = graph.shape(of: map)
+        let name = "branch \(graph.layers.count)"
+        let mean = try graph.append("\(name)/mean", .globalAveragePool, [map])
+        let pooled = try graph.append(
+            "\(name)/pooled", .convolution(pointwise(shape.channels, to: integer(1...3))), [mean],
+            activation: pick(Activation.allCases))
+        let spread = try graph.append(
+            "\(name)/spread", .resizeBilinear(shape.extent, pick(ResizeConvention.allCases)), [pooled])
+        let both = try graph.append(
+            "\(name)/both", .concatenate, integer(0...1) == 0 ? [map, spread] : [spread, map, map])
+        return try graph.append(
+            name, .convolution(pointwise(graph.shape(of: both).channels, to: integer(1...3))), [both])
+    }
+
+    /// A map at twice its size or a little more, in front of a pointwise convolution.
+    private mutating func appendEnlargement(of map: TensorID, to graph: inout Graph) throws -> TensorID {
+        let shape = graph.shape(of: map)
+        let extent = Extent(
+            height: min(15, 2 * shape.height + integer(0...1)), width: min(15, 2 * shape.width + integer(0...1)))
+        let name = "enlargement \(graph.layers.count)"
+        let large = try graph.append(
+            "\(name)/large", .resizeBilinear(extent, pick(ResizeConvention.allCases)), [map])
+        return try graph.append(
+            name, .convolution(pointwise(shape.channels, to: integer(1...shape.channels))), [large])
     }
 
     private mutating func pointwise(_ inputs: Int, to outputs: Int) -> Convolution {

@@ -2,7 +2,7 @@ import ModelGraph
 
 /// Graphs that tests of several modules need.
 public enum SmallGraphs {
-    /// A network with the parts of a DeepLabV3, in ten layers: an inverted residual, image pooling, one atrous branch.
+    /// A network with the parts of a DeepLabV3, in eleven layers: an inverted residual, image pooling, one atrous branch.
     ///
     /// Input 9x7x3, output 9x7x3, seeded weights.
     public static func pyramid(seed: UInt64 = 1) throws -> Graph {
@@ -22,11 +22,13 @@ public enum SmallGraphs {
         let wide = try graph.append("depthwise", .depthwiseConvolution(depthwise), [low], activation: .relu6)
         let narrow = try graph.append("project", .convolution(convolution(4, 4)), [wide])
         let sum = try graph.append("add", .add, [narrow, low])
-        let mean = try graph.append("pool", .averagePool(Pool(kernel: Extent(height: 5, width: 4), stride: Extent(1))), [sum])
+        let mean = try graph.append(
+            "pool", .averagePool(Pool(kernel: Extent(height: 5, width: 4), stride: Extent(1))), [sum])
         let pooled = try graph.append("image pooling", .convolution(convolution(4, 5)), [mean], activation: .relu)
         let spread = try graph.append(
             "broadcast", .resizeBilinear(Extent(height: 5, width: 4), .alignCorners), [pooled])
-        let atrous = try graph.append("atrous", .convolution(convolution(4, 6, 3, dilation: 2)), [sum], activation: .relu)
+        let atrous = try graph.append(
+            "atrous", .convolution(convolution(4, 6, 3, dilation: 2)), [sum], activation: .relu)
         let both = try graph.append("concat", .concatenate, [spread, atrous])
         let scores = try graph.append("scores", .convolution(convolution(11, 3)), [both])
         let large = try graph.append("resize", .resizeBilinear(Extent(height: 9, width: 7), .halfPixel), [scores])
@@ -39,7 +41,9 @@ public enum SmallGraphs {
     public static func deepLab257() throws -> Graph {
         var graph = Graph(name: "deeplabv3-257")
         var channels = 3
-        func zeros(_ shape: [Int]) -> Weights { Weights(shape: shape, values: Array(repeating: 0, count: shape.reduce(1, *))) }
+        func zeros(_ shape: [Int]) -> Weights {
+            Weights(shape: shape, values: Array(repeating: 0, count: shape.reduce(1, *)))
+        }
         func add(
             _ name: String, _ input: TensorID, to outputs: Int, kernel: Int = 1, stride: Int = 1,
             _ activation: Activation = .none

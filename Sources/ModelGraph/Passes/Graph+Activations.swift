@@ -1,8 +1,8 @@
 extension Graph {
     /// With standalone activations applied by the layer that computes their input.
     ///
-    /// That layer must be one of those that apply activations (convolutions of any kind, additions, products), have none
-    /// yet, and nobody else may need its result without the activation.
+    /// That layer must be one of those that apply activations (convolutions of any kind, additions, products) and have
+    /// none yet, and nobody else may need its result without the activation.
     package func fusingActivations() -> Graph {
         var graph = self
         var writers = self.writers

@@ -92,7 +92,8 @@ extension Graph {
 
     /// The 1x1 tensor that a layer spreads over a map, nil where it does something else.
     private func broadcastSource(_ layer: Layer) -> TensorID? {
-        guard case .resizeBilinear = layer.operation, layer.isBare, shape(of: layer.inputs[0]).extent == Extent(1) else {
+        guard case .resizeBilinear = layer.operation, layer.isBare, shape(of: layer.inputs[0]).extent == Extent(1)
+        else {
             return nil
         }
         return layer.inputs[0]

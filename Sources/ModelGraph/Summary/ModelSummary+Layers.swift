@@ -1,8 +1,8 @@
 extension ModelSummary {
-    /// The layers after all passes, one a line, with the layers of the file that each stands for where it is not one alone.
+    /// The layers after all passes, one a line; what does the work of several layers of the file has all their names.
     public var layerTable: String {
         var table = TextTable([.right, .left, .right, .right, .right, .left, .left])
-        table.append("#", "operator", "result", "multiply-adds", "weights", "details", "layer")
+        table.append("#", "operator", "result", "multiply-adds", "parameters", "details", "layer")
         for (index, layer) in optimized.layers.enumerated() {
             let macCount = optimized.macCount(of: layer)
             let details = [
@@ -11,7 +11,7 @@ extension ModelSummary {
             ].filter { !$0.isEmpty }
             table.append(
                 "\(index)", layer.operation.nameWithKernel, "\(optimized.shape(of: layer.output))",
-                macCount == 0 ? "" : "\(decimal(macCount, over: 1_000_000, places: 2)) M",
+                macCount == 0 ? "" : operationText(macCount),
                 layer.parameterCount == 0 ? "" : grouped(layer.parameterCount), details.joined(separator: ", "),
                 layer.members == [layer.name] ? layer.name : layer.members.joined(separator: " + "))
         }

@@ -63,12 +63,13 @@ public struct ModelSummary: Sendable, CustomStringConvertible {
         table.append("input", "\(input.width) x \(input.height) \(input.order.rawValue), \(normalization)")
         let output = model.graph.shape(of: model.graph.outputs[0])
         table.append(
-            "output", "\(output.width) x \(output.height), \(output.channels) \(output.channels == 1 ? "channel" : "channels")"
+            "output",
+            "\(output.width) x \(output.height), \(output.channels) \(output.channels == 1 ? "channel" : "channels")"
                 + " of \(model.outputKind.rawValue)")
         for (index, line) in wrapped(model.labels, width: 90).enumerated() {
             table.append(index == 0 ? "labels" : "", line)
         }
-        table.append("weights", "\(grouped(optimizedCost.parameterCount)) of \(storedTypes)")
+        table.append("parameters", "\(grouped(fileCost.parameterCount)), stored as \(storedTypes)")
         return table.lines(indent: "  ")
     }
 
@@ -88,7 +89,8 @@ public struct ModelSummary: Sendable, CustomStringConvertible {
 
     private var storedTypes: String {
         let formats = Set(model.graph.layers.compactMap(\.convolution?.weights.format))
-        return formats.isEmpty ? "no type" : formats.map { $0 == .float32 ? "float32" : "float16" }.sorted().joined(separator: " and ")
+        return formats.isEmpty
+            ? "nothing" : formats.map { $0 == .float32 ? "float32" : "float16" }.sorted().joined(separator: " and ")
     }
 
     private func costs() -> [String] {
@@ -99,9 +101,9 @@ public struct ModelSummary: Sendable, CustomStringConvertible {
             table.append(title, value(costs[0]), value(costs[1]), value(costs[2]))
         }
         add("layers") { "\($0.layerCount)" }
-        add("multiply-adds") { "\(decimal($0.macCount, over: 1_000_000)) M" }
-        add("arena, float32") { "\(decimal($0.arenaByteCount, over: 1 << 20)) MiB" }
-        add("tensors unshared") { "\(decimal($0.tensorByteCount, over: 1 << 20)) MiB" }
+        add("multiply-adds") { operationText($0.macCount) }
+        add("arena, float32") { byteText($0.arenaByteCount) }
+        add("tensors unshared") { byteText($0.tensorByteCount) }
         return table.lines(indent: "  ")
     }
 
@@ -114,13 +116,13 @@ public struct ModelSummary: Sendable, CustomStringConvertible {
             let (first, second) = (before[$0]?.macCount ?? 0, before[$1]?.macCount ?? 0)
             return first == second ? $0 < $1 : first > second
         }
-        func millions(_ macCount: Int) -> String { macCount == 0 ? "" : "\(decimal(macCount, over: 1_000_000)) M" }
+        func work(_ macCount: Int) -> String { macCount == 0 ? "" : operationText(macCount) }
         for name in names {
             let (first, second) = (before[name] ?? Kind(), after[name] ?? Kind())
             let share = first.macCount == 0 ? "" : "\(decimal(100 * first.macCount, over: fileCost.macCount)) %"
             table.append(
-                name, first.count == 0 ? "" : "\(first.count)", millions(first.macCount), share,
-                second.count == 0 ? "" : "\(second.count)", millions(second.macCount))
+                name, first.count == 0 ? "" : "\(first.count)", work(first.macCount), share,
+                second.count == 0 ? "" : "\(second.count)", work(second.macCount))
         }
         return table.lines(indent: "  ")
     }

@@ -47,7 +47,9 @@ import Testing
         try expectSameValues(result, graph)
     }
 
-    @Test("What looks at neighbours stays behind the broadcast, for its padding is not constant") func neighbours() throws {
+    @Test("What looks at neighbours stays behind the broadcast, for its padding is not constant") func neighbours()
+        throws
+    {
         var random = SeededGenerator(seed: 1)
         var graph = Graph(name: "neighbours")
         let input = graph.addInput("input", [5, 4, 2])

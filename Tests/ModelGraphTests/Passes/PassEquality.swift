@@ -9,8 +9,12 @@ func expectSameValues(
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
     try rewritten.check()
-    #expect(rewritten.outputs.map { rewritten[$0].name } == original.outputs.map { original[$0].name }, comment, sourceLocation: sourceLocation)
-    #expect(rewritten.inputs.map { rewritten[$0].name } == original.inputs.map { original[$0].name }, comment, sourceLocation: sourceLocation)
+    #expect(
+        rewritten.outputs.map { rewritten[$0].name } == original.outputs.map { original[$0].name }, comment,
+        sourceLocation: sourceLocation)
+    #expect(
+        rewritten.inputs.map { rewritten[$0].name } == original.inputs.map { original[$0].name }, comment,
+        sourceLocation: sourceLocation)
 
     var random = SeededGenerator(seed: seed)
     let inputs = original.inputs.map { random.tensor(batch: 2, original.shape(of: $0)) }
@@ -19,7 +23,8 @@ func expectSameValues(
     // Sums of large values that cancel leave errors in proportion to the largest.
     let largest = expected.flatMap(\.values).map(\.magnitude).max() ?? 0
     for (new, old) in zip(rewritten.outputs, original.outputs) {
-        let difference = zip(result[new.index].values, expected[old.index].values).map { ($0 - $1).magnitude }.max() ?? 0
+        let difference =
+            zip(result[new.index].values, expected[old.index].values).map { ($0 - $1).magnitude }.max() ?? 0
         #expect(difference <= 1e-10 * max(1, largest), comment, sourceLocation: sourceLocation)
     }
 }

@@ -28,7 +28,8 @@ import Testing
         case .none: break
         case .softmax: map = try joined.append("head", .softmax, [map], output: graph[graph.outputs[0]].name)
         case .sigmoid:
-            map = try joined.append("head", .activation, [map], activation: .sigmoid, output: graph[graph.outputs[0]].name)
+            map = try joined.append(
+                "head", .activation, [map], activation: .sigmoid, output: graph[graph.outputs[0]].name)
         }
         joined.outputs = [map]
         return joined
