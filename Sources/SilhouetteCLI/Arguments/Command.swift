@@ -77,6 +77,7 @@ extension Command {
             let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(parts[0])
             guard let option = options.first(where: { $0.name == name }) else {
+                if name == "help" { throw UsageError("--help takes no value") }
                 let known = options.map(\.name) + ["help"]
                 let hint = nearest(to: name, among: known).map { "; did you mean --\($0)?" } ?? ""
                 throw UsageError("unknown option --\(name)\(hint)")

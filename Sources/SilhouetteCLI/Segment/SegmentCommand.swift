@@ -8,13 +8,19 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     let isBatch = inputs.count > 1 || PathKind(settings.inputs[0]) == .folder
     let destination = try destination(settings.destination, isBatch: isBatch)
 
+    func plan(_ classNames: [String]) throws(UsageError) -> OutputPlan {
+        let plan = try OutputPlan(
+            inputs: inputs, kind: settings.output, destination: destination, classNames: classNames)
+        try requireInputsUntouched(inputs, plan)
+        return plan
+    }
+    // Only the names of confidences depend on the model; other mistakes are told before one is looked for.
+    if settings.output != .confidence { _ = try plan([]) }
+
     let location = try ModelLocator().locate(settings.model)
     let model = try Model(path: location.path)
     let classes = try settings.classes.map { names throws(UsageError) in try classIndices(names, in: model.labels) }
-    let plan = try OutputPlan(
-        inputs: inputs, kind: settings.output, destination: destination,
-        classNames: (classes ?? Array(model.labels.indices)).map { model.labels[$0] })
-    try requireInputsUntouched(inputs, plan)
+    let files = try plan((classes ?? Array(model.labels.indices)).map { model.labels[$0] })
 
     let segmenter = try ImageSegmenter(options: settings.segmenterOptions(classes), model: model)
     if case .folder(let path) = destination, let reason = makeFolder(path) {
@@ -22,9 +28,9 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
         return .failure
     }
     let run = SegmentRun(
-        settings: settings, inputs: inputs, plan: plan, segmenter: segmenter,
+        settings: settings, inputs: inputs, plan: files, segmenter: segmenter,
         rendering: Rendering(
-            kind: settings.output, format: plan.format, palette: Palette(of: model), classes: classes.map(Set.init)))
+            kind: settings.output, format: files.format, palette: Palette(of: model), classes: classes.map(Set.init)))
     if settings.isVerbose {
         run.progress.note("model: \(location.path) (\(location.origin.explanation))")
         run.progress.note("device: \(segmenter.deviceName)\(settings.device.explanation)")
