@@ -18,7 +18,7 @@ extension Graph {
         func source(of tensor: TensorID) -> TensorID? {
             broadcasts[tensor]?.inputs[0] ?? (shape(of: tensor).extent == Extent(1) ? tensor : nil)
         }
-        func members(of inputs: [TensorID]) -> [String] { inputs.flatMap { broadcasts[$0]?.members ?? [] } }
+        func members(of inputs: [TensorID]) -> [String] { inputs.flatMap { broadcasts[$0]?.members ?? [] }.unique }
 
         for var layer in layers {
             let isAfterBroadcast = layer.inputs.contains { broadcasts[$0] != nil }

@@ -76,7 +76,7 @@ extension Graph {
             Shape(height: 1, width: 1, channels: convolution.weights.shape[0]))
         layers.append(
             Layer(
-                name: name(layer.name, "pictureBias"), members: broadcasts + layer.members,
+                name: name(layer.name, "pictureBias"), members: broadcasts.unique + layer.members,
                 operation: .convolution(Convolution(weights: convolution.weights.columns(constants.channels))),
                 inputs: [constant], activation: .none, output: bias))
 

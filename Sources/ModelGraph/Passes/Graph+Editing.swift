@@ -103,6 +103,15 @@ struct NameSource {
     }
 }
 
+extension [String] {
+    /// Each name once, where it stands first. Without this, members that come together from two sides would double at
+    /// every layer of a chain.
+    var unique: [String] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0).inserted }
+    }
+}
+
 extension Layer {
     /// The layer on other tensors.
     func mappingTensors(_ place: (TensorID) -> TensorID) -> Layer {

@@ -70,4 +70,14 @@ import Testing
         graph.outputs = [try graph.append("conv", pointwise(2, to: 2), [spread])]
         try expectSameValues(graph.delayingBroadcasts(), graph)
     }
+
+    @Test("A broadcast that is added to itself again and again is named once") func doubling() throws {
+        var graph = Graph(name: "doubling")
+        let input = graph.addInput("input", [5, 4, 2])
+        let mean = try graph.append("mean", .globalAveragePool, [input])
+        var map = try graph.append("spread", .resizeBilinear([5, 4], .alignCorners), [mean])
+        for index in 0..<100 { map = try graph.append("add \(index)", .add, [map, map]) }
+        graph.outputs = [map]
+        #expect(graph.delayingBroadcasts().layers.last?.members == ["spread"])
+    }
 }
