@@ -56,9 +56,8 @@ public struct ModelSummary: Sendable, CustomStringConvertible {
         var table = TextTable([.left, .left])
         let source = model.source
         let origin = [source.file, source.licence].compactMap(\.self).joined(separator: ", ")
-        if !origin.isEmpty { table.append("source", origin) }
-        if let upstream = source.upstream { table.append(origin.isEmpty ? "source" : "", upstream) }
-        if let sha256 = source.sha256 { table.append("", "SHA-256 \(sha256)") }
+        let lines = [origin, source.upstream ?? "", source.sha256.map { "SHA-256 \($0)" } ?? ""].filter { !$0.isEmpty }
+        for (index, line) in lines.enumerated() { table.append(index == 0 ? "source" : "", line) }
         let input = model.input
         table.append("input", "\(input.width) x \(input.height) \(input.order.rawValue), \(normalization)")
         let output = model.graph.shape(of: model.graph.outputs[0])
