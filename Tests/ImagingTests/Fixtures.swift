@@ -52,9 +52,7 @@ private let crcTable: [UInt32] = (0..<256).map { index in
 }
 
 /// Eight hexadecimal digits.
-func hex(_ value: UInt32) -> String {
-    String(repeating: "0", count: value.leadingZeroBitCount / 4).prefix(7) + String(value, radix: 16)
-}
+func hex(_ value: UInt32) -> String { String(format: "%08x", value) }
 
 extension Image {
     /// The bytes of one pixel.
