@@ -39,7 +39,7 @@ typedef struct CKProduct {
     bool unfinished;             // leave residual and activation to a later call
 } CKProduct;
 
-// A window that slides over one block of channels.
+// A window that slides over one block of channels. A pool's must reach into the source everywhere.
 typedef struct CKWindow {
     const float *source;         // first pixel of the block
     const float *zeros;          // a row of zeros as wide as the source
@@ -49,7 +49,7 @@ typedef struct CKWindow {
     ptrdiff_t firstRow, endRow;  // rows of the destination to compute
     ptrdiff_t kernelHeight, kernelWidth;
     ptrdiff_t strideHeight, strideWidth;
-    ptrdiff_t dilationHeight, dilationWidth;
+    ptrdiff_t dilationHeight, dilationWidth;  // depthwise only
     ptrdiff_t top, left;
     const float *weights;        // [kernelHeight][kernelWidth][lanes]
     const float *bias;           // [lanes]
@@ -69,7 +69,7 @@ typedef struct CKTap {
 typedef struct CKSampler {
     const float *scores;         // [height][width][classStride], -infinity past the last class
     ptrdiff_t width;             // columns of the scores
-    ptrdiff_t classes;
+    ptrdiff_t classes;           // categories: at most 256, since labels are bytes
     ptrdiff_t classStride;       // a multiple of the lanes
     ptrdiff_t rowTaps;           // weights for each output row
     const float *rowWeights;     // [output row][rowTaps]

@@ -14,14 +14,20 @@ static void NAME(multiply)(const float *a, ptrdiff_t aStep, const float *b, ptrd
                     NAME(activate)(NAME(load)(a + i * aStep) * NAME(load)(b + i * bStep), activation));
 }
 
-// Four running sums hide the latency of the additions, and lose less to rounding than one.
+// Four running sums hide the latency of the additions. They are added up every 1024 vectors, so that the mean of a large
+// map keeps its digits: a value rounds away beside a sum of very many.
 static void NAME(mean)(const float *source, ptrdiff_t count, float *destination, CKActivation activation) {
-    V sum[4] = {(V)0.0f, (V)0.0f, (V)0.0f, (V)0.0f};
-    ptrdiff_t i = 0;
-    for (; i + 4 <= count; i += 4)
-        UNROLL for (int j = 0; j < 4; j++) sum[j] += NAME(load)(source + (i + j) * LANES);
-    for (; i < count; i++) sum[0] += NAME(load)(source + i * LANES);
-    NAME(store)(destination, NAME(activate)(((sum[0] + sum[1]) + (sum[2] + sum[3])) / (float)count, activation));
+    V total = (V)0.0f;
+    for (ptrdiff_t first = 0; first < count; first += 1024) {
+        const ptrdiff_t end = count - first < 1024 ? count : first + 1024;
+        V sum[4] = {(V)0.0f, (V)0.0f, (V)0.0f, (V)0.0f};
+        ptrdiff_t i = first;
+        for (; i + 4 <= end; i += 4)
+            UNROLL for (int j = 0; j < 4; j++) sum[j] += NAME(load)(source + (i + j) * LANES);
+        for (; i < end; i++) sum[0] += NAME(load)(source + i * LANES);
+        total += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    }
+    NAME(store)(destination, NAME(activate)(total / (float)count, activation));
 }
 
 static void NAME(resizeRow)(const float *a, const float *b, float rowShare, const CKTap *taps, ptrdiff_t count,

@@ -18,7 +18,7 @@
 #define UNROLL _Pragma("clang loop unroll(full)")
 
 typedef float V __attribute__((ext_vector_type(LANES)));
-typedef int32_t VI __attribute__((ext_vector_type(LANES)));
+typedef uint32_t VW __attribute__((ext_vector_type(LANES)));
 typedef float VU __attribute__((ext_vector_type(LANES), aligned(4), may_alias));
 
 INLINE V NAME(load)(const float *p) { return *(const VU *)p; }
@@ -35,11 +35,13 @@ INLINE V NAME(madd)(V a, V b, V c) {
 INLINE V NAME(atLeast)(V x, V bound) { return bound > x ? bound : x; }
 INLINE V NAME(atMost)(V x, V bound) { return bound < x ? bound : x; }
 
-// exp(x) within 2 units in the last place for -87 < x < 88, 0 below and 2^127 or more above.
+// exp(x) within 2 units in the last place for -87 < x < 88, about 1e-38 below and 2^127 or more above; NaN for NaN.
 // Cephes' expf: x = n ln 2 + r with |r| <= ln 2 / 2, exp(r) by a polynomial of degree 6 in r.
 INLINE V NAME(exponential)(V x) {
     x = NAME(atMost)(NAME(atLeast)(x, (V)-87.5f), (V)88.3f);
-    V n = __builtin_elementwise_floor(x * 1.44269504088896341f + 0.5f);
+    // x / ln 2 + 1.5 * 2^23 has no bits left for a fraction, so it is rounded, and its lowest bits are those of n.
+    const V shifted = NAME(madd)(x, (V)1.44269504088896341f, (V)12582912.0f);
+    const V n = shifted - 12582912.0f;
     V r = NAME(madd)(n, (V)-0.693359375f, x);
     r = NAME(madd)(n, (V)2.12194440e-4f, r);
     V p = (V)1.9875691500e-4f;
@@ -49,7 +51,9 @@ INLINE V NAME(exponential)(V x) {
     p = NAME(madd)(p, r, (V)1.6666665459e-1f);
     p = NAME(madd)(p, r, (V)5.0000001201e-1f);
     p = NAME(madd)(p * r, r, r) + 1.0f;
-    VI bits = (__builtin_convertvector(n, VI) + 127) << 23;
+    VW bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits + 127) << 23;
     V power;
     memcpy(&power, &bits, sizeof power);
     return p * power;

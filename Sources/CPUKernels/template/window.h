@@ -96,8 +96,13 @@ static void NAME(averagePool)(const CKWindow *w) {
             const ptrdiff_t y1 = NAME(clip)(top + w->kernelHeight, y0, w->sourceHeight);
             const ptrdiff_t x1 = NAME(clip)(left + w->kernelWidth, x0, w->sourceWidth);
             V sum = (V)0.0f;
-            for (ptrdiff_t sy = y0; sy < y1; sy++)
-                for (ptrdiff_t sx = x0; sx < x1; sx++) sum += NAME(load)(w->source + (sy * w->sourceWidth + sx) * LANES);
+            // Row by row, so that a window over a whole map keeps its digits.
+            for (ptrdiff_t sy = y0; sy < y1; sy++) {
+                V row = (V)0.0f;
+                for (ptrdiff_t sx = x0; sx < x1; sx++)
+                    row += NAME(load)(w->source + (sy * w->sourceWidth + sx) * LANES);
+                sum += row;
+            }
             const ptrdiff_t count = w->countsPadding ? w->kernelHeight * w->kernelWidth : (y1 - y0) * (x1 - x0);
             const ptrdiff_t at = (y * w->destinationWidth + x) * LANES;
             NAME(store)(w->destination + at, NAME(finish)(w, sum / (float)count, at));
