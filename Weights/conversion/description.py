@@ -36,6 +36,8 @@ def describe(network: Network, facts: Facts, source: dict) -> dict:
     if facts.labels is None:
         raise unknown(f"the names of its {max(outputs, 2)} classes", "--labels")
     labels = [label.strip() for label in facts.labels if label.strip()]
+    if outputs == len(labels) == 1:
+        labels.insert(0, "background")
     if len(labels) != max(outputs, 2):
         raise ConversionError(f"{len(labels)} labels for {max(outputs, 2)} classes: set them with --labels")
 

@@ -26,7 +26,19 @@ def read(data: bytes, size=None) -> Network:
     model.ParseFromString(data)
     if not model.graph.node:
         raise ConversionError("it holds no network")
+    check_names(model.graph)
     return Reader(model.graph, opset(model)).network(size)
+
+
+def check_names(graph):
+    """Protobuf gives names that are no UTF-8 text as bytes."""
+    values = [*graph.input, *graph.output, *graph.initializer]
+    names = [value.name for value in values]
+    for node in graph.node:
+        names += [node.name, node.op_type, node.domain, *node.input, *node.output]
+        names += [attribute.name for attribute in node.attribute]
+    if not all(isinstance(name, str) for name in names):
+        raise ConversionError("it is damaged: a name in it is no text")
 
 
 def opset(model):
@@ -41,9 +53,7 @@ class Reader:
         self.graph, self.version, self.layers, self.shapes = graph, version, [], {}
         self.constants = {}
         for tensor in graph.initializer:
-            if tensor.data_location == onnx.TensorProto.EXTERNAL:
-                raise ConversionError(f"tensor {tensor.name} lies in another file, which is not supported")
-            self.constants[tensor.name] = numpy_helper.to_array(tensor)
+            self.constants[tensor.name] = array(tensor, f"tensor {tensor.name}")
 
     def network(self, size):
         inputs = [value for value in self.graph.input if value.name not in self.constants]
@@ -333,11 +343,21 @@ class Attributes(dict):
             )
 
 
+def array(tensor, what):
+    """The values of a constant."""
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        raise ConversionError(f"{what}: its values lie in another file, which is not supported")
+    values = numpy_helper.to_array(tensor)
+    if values.dtype.kind not in "fiub":
+        raise ConversionError(f"{what}: values of the type {values.dtype} are not supported")
+    return values
+
+
 def constant(node, name):
     """The value of a Constant node."""
     for attribute in node.attribute:
         if attribute.name == "value":
-            return numpy_helper.to_array(attribute.t)
+            return array(attribute.t, f"layer {name}")
         if attribute.name in ("value_int", "value_ints"):
             return np.array(helper.get_attribute_value(attribute), np.int64)
         if attribute.name in ("value_float", "value_floats"):

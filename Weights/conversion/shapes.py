@@ -9,11 +9,16 @@ MAX_SIDE = 16_384
 MAX_CHANNELS = 65_536
 MAX_ELEMENTS = 1 << 28
 
+# How many numbers each attribute has, and how many inputs each operator.
+LENGTHS = {"stride": 2, "dilation": 2, "kernel": 2, "size": 2, "block": 2, "padding": 4, "crop": 4}
+INPUTS = {"add": (2, 2), "mul": (2, 2), "concat": (1, 1024)}
+
 
 def shapes(network: Network) -> dict:
     """The shape of each tensor by its name."""
     known = {network.input: check(tuple(network.shape), "the input")}
     for layer in network.layers:
+        check_form(layer)
         inputs = []
         for name in layer.inputs:
             if name not in known:
@@ -25,6 +30,17 @@ def shapes(network: Network) -> dict:
     if network.output not in known:
         raise ConversionError(f"no layer gives the output {network.output}")
     return known
+
+
+def check_form(layer):
+    """Refuses a layer that a damaged file gave too few or too many inputs or numbers."""
+    least, most = INPUTS.get(layer.op, (1, 1))
+    if not least <= len(layer.inputs) <= most:
+        raise ConversionError(f"layer {layer.name}: {layer.op} of {len(layer.inputs)} inputs")
+    for key, length in LENGTHS.items():
+        numbers = layer.attributes.get(key)
+        if numbers is not None and len(numbers) != length:
+            raise ConversionError(f"layer {layer.name}: its {key} is {list(numbers)}, expected {length} numbers")
 
 
 def check(shape, what):

@@ -18,6 +18,7 @@ TOLERANCE = 1e-6
 def simplify(network: Network) -> Network:
     """Rewrites the network in place until only the operators of `../FORMAT.md` are left; gives it back."""
     drop_unused(network)
+    shapes(network)  # from here on, the layers are well-formed
     cut_arg_max(network)
     drop_identities(network)
     compose_affine(network)

@@ -72,13 +72,20 @@ def test_truncated(network):
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-def test_bits_flipped(network):
+def test_bytes_changed_cut_and_inserted(network):
     build, name = NETWORKS[network]
     data, generator, refused = build(), random.Random(5), 0
     for _ in range(300):
         damaged = bytearray(data)
         for _ in range(generator.choice([1, 1, 2, 8])):
-            damaged[generator.randrange(len(data))] ^= 1 << generator.randrange(8)
+            at = generator.randrange(len(damaged))
+            kind = generator.choice(["flip", "flip", "set", "cut", "insert"])
+            if kind == "flip":
+                damaged[at] ^= 1 << generator.randrange(8)
+            elif kind == "set":
+                damaged[at] = generator.choice([0, 1, 4, 127, 255])
+            else:
+                damaged[at : at + 4 * (kind == "cut")] = bytes(4 * (kind == "insert"))
         refused += not attempt(bytes(damaged), name)
     assert refused > 10
 
@@ -90,6 +97,18 @@ def test_other_bytes(name):
         for _ in range(20):
             assert not attempt(generator.randbytes(length), name)
     assert not attempt((FIXTURES / "mini.safetensors").read_bytes(), name)
+
+
+def test_names_that_are_no_text():
+    data = onnx_network()
+    assert not attempt(data.replace(b"Relu_", b"Rel\xff_"), "network.onnx")
+
+
+def test_layers_without_inputs():
+    g = OnnxGraph()
+    g.conv("picture", 3, 4)
+    for kind in ("Relu", "Concat", "Add", "Conv", "Resize", "Shape"):
+        assert not attempt(g.model(g.node(kind)).SerializeToString(), "network.onnx")
 
 
 def test_a_count_beyond_the_file_takes_no_memory(tmp_path):
