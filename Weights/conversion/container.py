@@ -13,7 +13,7 @@ from .errors import ConversionError
 def encode(document: dict, layers: list, float16: bool) -> bytes:
     """The file. The same network gives the same bytes.
 
-    Offsets must be multiples of four: with `float16`, a tensor with an odd number of values stays float32.
+    - float16: store weights, but not biases, as float16
     """
     tensors = {}
     for layer in layers:
@@ -22,7 +22,8 @@ def encode(document: dict, layers: list, float16: bool) -> bytes:
                 continue
             if not np.isfinite(values).all():
                 raise ConversionError(f"layer {layer.name}: its {role} holds a value that is not finite")
-            half = float16 and role == "weight" and values.size % 2 == 0
+            # safetensors puts the wider type first, so every tensor begins at a multiple of its element's size.
+            half = float16 and role == "weight"
             if half and np.abs(values).max() > np.finfo(np.float16).max:
                 raise ConversionError(f"layer {layer.name}: its weights are too large for --float16")
             tensors[f"{layer.name}.{role}"] = np.ascontiguousarray(values, np.float16 if half else np.float32)

@@ -5,6 +5,7 @@ import numpy as np
 from .errors import ConversionError
 from .network import Facts, Network
 from .shapes import shapes
+from .text import clean
 
 ATTRIBUTES = ("stride", "dilation", "padding", "groups", "kernel", "countsPadding", "size", "convention")
 
@@ -35,7 +36,7 @@ def describe(network: Network, facts: Facts, source: dict) -> dict:
         raise unknown("whether its scores are logits or probabilities", "--output-kind")
     if facts.labels is None:
         raise unknown(f"the names of its {max(outputs, 2)} classes", "--labels")
-    labels = [label.strip() for label in facts.labels if label.strip()]
+    labels = [clean(label) for label in facts.labels if clean(label)]
     if outputs == len(labels) == 1:
         labels.insert(0, "background")
     if len(labels) != max(outputs, 2):
@@ -43,7 +44,7 @@ def describe(network: Network, facts: Facts, source: dict) -> dict:
 
     document = {
         "version": 1,
-        "name": facts.name,
+        "name": clean(facts.name) or "unnamed",
         "input": {
             "name": network.input,
             "width": width,
@@ -60,9 +61,8 @@ def describe(network: Network, facts: Facts, source: dict) -> dict:
             raise ConversionError(f"{len(facts.palette)} colours for {len(labels)} classes: set them with --palette")
         document["palette"] = facts.palette[: len(labels)]
     document["layers"] = [describe_layer(layer) for layer in network.layers]
-    document["source"] = source | {
-        key: value for key, value in (("licence", facts.licence), ("upstream", facts.upstream)) if value
-    }
+    texts = source | {"licence": facts.licence, "upstream": facts.upstream}
+    document["source"] = {key: clean(text) for key, text in texts.items() if text and clean(text)}
     return document
 
 

@@ -3,11 +3,13 @@
 from .errors import ConversionError
 from .network import Network
 
-# The limits that the reader in Swift sets (Sources/ModelGraph/ShapeInference.swift): what would be refused there is not
+# The limits that the reader in Swift sets (Sources/ModelGraph/Limits.swift): what would be refused there is not
 # written here.
 MAX_SIDE = 16_384
 MAX_CHANNELS = 65_536
 MAX_ELEMENTS = 1 << 28
+MAX_LAYERS = 4096
+MAX_WINDOW = 4096
 
 # How many numbers each attribute has, and how many inputs each operator.
 LENGTHS = {"stride": 2, "dilation": 2, "kernel": 2, "size": 2, "block": 2, "padding": 4, "crop": 4}
@@ -41,6 +43,8 @@ def check_form(layer):
         numbers = layer.attributes.get(key)
         if numbers is not None and len(numbers) != length:
             raise ConversionError(f"layer {layer.name}: its {key} is {list(numbers)}, expected {length} numbers")
+        if numbers is not None and key != "size" and not 0 <= min(numbers) <= max(numbers) <= MAX_WINDOW:
+            raise ConversionError(f"layer {layer.name}: its {key} {list(numbers)} is out of range")
 
 
 def check(shape, what):
@@ -74,8 +78,8 @@ def output_shape(layer, inputs):
             fail("its weights do not have four dimensions")
         outputs, per_group, *kernel = layer.weight.shape
         stride, dilation, (top, left, bottom, right) = layer.get("stride"), layer.get("dilation"), layer.get("padding")
-        if min(stride + dilation) < 1 or min(top, left, bottom, right) < 0:
-            fail(f"stride {stride}, dilation {dilation} or padding {[top, left, bottom, right]} is out of range")
+        if min(stride + dilation + kernel) < 1 or max(kernel) > MAX_WINDOW:
+            fail(f"kernel {kernel}, stride {stride} or dilation {dilation} is out of range")
         if layer.bias is not None and layer.bias.shape != (outputs,):
             fail(f"a bias of shape {list(layer.bias.shape)} for {outputs} output channels")
         groups = channels if op == "depthwiseConv2d" else layer.get("groups")
@@ -107,11 +111,7 @@ def output_shape(layer, inputs):
         return 1, 1, channels
     if op in ("averagePool", "maxPool"):
         kernel, stride, (top, left, bottom, right) = attributes["kernel"], layer.get("stride"), layer.get("padding")
-        if (
-            min(kernel + stride) < 1
-            or min(top, left, bottom, right) < 0
-            or (max(top, bottom) >= kernel[0] or max(left, right) >= kernel[1])
-        ):
+        if min(kernel + stride) < 1 or max(top, bottom) >= kernel[0] or max(left, right) >= kernel[1]:
             fail(f"kernel {kernel}, stride {stride} or padding {[top, left, bottom, right]} is out of range")
         return (
             slide(height, kernel[0], stride[0], 1, top, bottom),

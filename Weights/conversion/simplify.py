@@ -9,7 +9,8 @@ import numpy as np
 
 from .errors import ConversionError
 from .network import CONVOLUTIONS, WITH_ACTIVATION, Layer, Network, activation, affine
-from .shapes import shapes
+from .shapes import MAX_LAYERS, shapes
+from .text import unique
 
 # Constants come as float32: 1/6 or 127.5/127.5 are only known to this relative error.
 TOLERANCE = 1e-6
@@ -30,10 +31,10 @@ def simplify(network: Network) -> Network:
     fold_space_to_batch(network)
     fold_padding(network)
     lower_affine(network)
-    make_names_unique(network)
-    if not network.layers:
-        raise ConversionError("the network has no layers")
     shapes(network)
+    settle_names(network)
+    if not 1 <= len(network.layers) <= MAX_LAYERS:
+        raise ConversionError(f"the network has {len(network.layers)} layers, expected 1 to {MAX_LAYERS}")
     return network
 
 
@@ -311,10 +312,13 @@ def lower_affine(network):
     fuse_activations(network)
 
 
-def make_names_unique(network):
-    """Appends a number to the name of a layer whose name an earlier one has."""
+def settle_names(network):
+    """Makes the names of layers and of tensors unique, and such as a model file may hold."""
     taken = set()
-    for index, layer in enumerate(network.layers):
-        while layer.name in taken:
-            layer.name += f"_{index}"
-        taken.add(layer.name)
+    for layer in network.layers:
+        layer.name = unique(layer.name, taken)
+    taken = set()
+    names = {old: unique(old, taken) for old in [network.input, *(layer.output for layer in network.layers)]}
+    for layer in network.layers:
+        layer.inputs, layer.output = [names[name] for name in layer.inputs], names[layer.output]
+    network.input, network.output = names[network.input], names[network.output]

@@ -8,6 +8,7 @@ from conversion.description import describe
 from conversion.errors import ConversionError
 from conversion.model_file import ModelFile
 from conversion.network import Facts, Layer, Network
+from conversion.simplify import simplify
 
 FACTS = Facts(name="test", scale=[1], bias=[0], order="RGB", kind="logits")
 
@@ -42,6 +43,20 @@ def test_what_has_its_default_is_left_out():
     assert layer == {
         "op": "conv2d", "name": "scores", "inputs": ["picture"], "output": "scores", "weight": "scores.weight"
     }  # fmt: skip
+
+
+def test_names_become_what_a_model_file_may_hold():
+    made = network(2)
+    made.layers.append(Layer("activation", "scores", ["scores"], "a\nb\x00" + "ü" * 600, activation="relu"))
+    made.layers.append(Layer("activation", "", ["a\nb\x00" + "ü" * 600], "a b?" + "ü" * 600, activation="relu"))
+    made.output = made.layers[-1].output
+    simplify(made)
+    names = [name for layer in made.layers for name in (layer.name, layer.output)] + [made.input, made.output]
+    assert all(0 < len(name.encode()) <= 480 and name.isprintable() for name in names)
+    assert [layer.name for layer in made.layers] == ["scores", "unnamed"]
+    assert made.layers[1].inputs == [made.layers[0].output] and made.layers[0].output.startswith("a b?ü")
+    facts = FACTS.overlaid(Facts(labels=["a", "b"], licence="line one\nline two " + "x" * 1000))
+    assert describe(made, facts, {})["source"]["licence"].startswith("line one line two xxx")
 
 
 def test_numbers_are_the_shortest_of_float32():
