@@ -34,7 +34,8 @@ let package = Package(
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
         .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
         .testTarget(name: "SilhouetteTests", dependencies: ["Silhouette", "ModelGraph", "TestSupport"]),
-        .testTarget(name: "CommandLineTests", dependencies: ["TestSupport", "SilhouetteCLI", "Imaging"], exclude: ["Snapshots"]),
+        .testTarget(
+            name: "CommandLineTests", dependencies: ["TestSupport", "SilhouetteCLI", "Imaging"], exclude: ["Snapshots"]),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .gnu17
