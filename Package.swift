@@ -17,7 +17,9 @@ let package = Package(
         .target(name: "ModelGraph"),
 
         // The processor's path.
-        .target(name: "CPUKernels", cSettings: [.define("NDEBUG", .when(configuration: .release))]),
+        .target(
+            name: "CPUKernels", exclude: ["README.md", "check"],
+            cSettings: [.define("NDEBUG", .when(configuration: .release))]),
         .target(name: "CPUBackend", dependencies: ["ModelGraph", "CPUKernels"]),
 
         // Pictures.
