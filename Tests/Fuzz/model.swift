@@ -50,8 +50,11 @@ private func file(_ kind: UInt8, _ rest: [UInt8]) -> [UInt8] {
     default:
         var header = "{\"__metadata__\":{\"silhouette\":\"".utf8.map(\.self)
         for byte in rest {
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { header.append(UInt8(ascii: "\\")) }
-            header.append(byte)
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): header += [UInt8(ascii: "\\"), byte]
+            case UInt8(ascii: "\n"): header += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
+            default: header.append(byte)
+            }
         }
         header += "\"}".utf8
         for tensor in tensors {
@@ -80,6 +83,11 @@ public func initialize(
     for (index, document) in documents.enumerated() {
         let text = Array(document.utf8)
         let whole = file(2, text)
+        do {
+            _ = try Model(bytes: whole, name: "seed \(index)")
+        } catch {
+            fatalError("\(error)")
+        }
         let header = Array(whole[8..<whole.count - valueCount * 4])
         for (kind, seed) in [whole, header, text].enumerated() {
             let descriptor = open("\(folder)/seed-\(index)-\(kind)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
