@@ -79,13 +79,15 @@ public final class ScoreSampler: @unchecked Sendable {
         scratch = FloatBuffer(count: scratchStride * backend.threadCount)
     }
 
-    /// Class of the largest score at each pixel, the lowest of equals; for a single channel, 1 where its probability is at least 0.5.
+    /// Class of the largest score at each pixel, the lowest of equals, of at most 256 classes; for a single channel, 1 where its
+    /// probability is at least 0.5.
     ///
     /// - Parameters:
     ///   - scores: The trunk's output, height x width x channels.
     ///   - categories: One byte a pixel, `target.height * target.width`.
     public func categories(_ scores: UnsafeBufferPointer<Float>, into categories: UnsafeMutableBufferPointer<UInt8>) {
         precondition(categories.count == target.height * target.width, "a mask of another size")
+        precondition(classCount <= 256, "a byte a pixel holds 256 classes, not \(classCount)")
         guard let base = categories.baseAddress else { return }
         load(scores)
         let sampler = sampler

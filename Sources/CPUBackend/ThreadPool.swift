@@ -30,7 +30,8 @@ package final class ThreadPool: @unchecked Sendable {
     private var taskCount = 0
     private var body: Body?
 
-    private let turn = Mutex<Void>(())
+    // Locks of the system, which the thread sanitiser can see; Swift's Mutex it cannot.
+    private let turn = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var threads: [pthread_t] = []
@@ -41,6 +42,7 @@ package final class ThreadPool: @unchecked Sendable {
     /// Starts `threadCount - 1` workers.
     package init(threadCount: Int) {
         self.threadCount = max(1, threadCount)
+        pthread_mutex_init(turn, nil)
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(condition, nil)
         for number in 1..<self.threadCount {
@@ -70,8 +72,10 @@ package final class ThreadPool: @unchecked Sendable {
         for thread in threads { pthread_join(thread, nil) }
         pthread_cond_destroy(condition)
         pthread_mutex_destroy(mutex)
+        pthread_mutex_destroy(turn)
         condition.deallocate()
         mutex.deallocate()
+        turn.deallocate()
     }
 
     /// Calls `body` once for every task in `0 ..< count`, on any of the threads, and returns when all calls have returned.
@@ -82,24 +86,24 @@ package final class ThreadPool: @unchecked Sendable {
             for task in 0..<count { body(task, 0) }
             return
         }
-        turn.withLock { _ in
-            withoutActuallyEscaping(body) { body in
-                taskCount = count
-                self.body = body
-                nextTask.store(0, ordering: .relaxed)
-                isOpen.store(true, ordering: .sequentiallyConsistent)
-                region.add(1, ordering: .sequentiallyConsistent)
-                if sleepers.load(ordering: .sequentiallyConsistent) > 0 { wakeSleepers() }
-                runTasks(body, count, thread: 0)
-                isOpen.store(false, ordering: .sequentiallyConsistent)
-                var waits = 0
-                while insiders.load(ordering: .sequentiallyConsistent) > 0 {
-                    ck_spin()
-                    waits += 1
-                    if waits % Self.patience == 0 { sched_yield() }
-                }
-                self.body = nil
+        pthread_mutex_lock(turn)
+        defer { pthread_mutex_unlock(turn) }
+        withoutActuallyEscaping(body) { body in
+            taskCount = count
+            self.body = body
+            nextTask.store(0, ordering: .relaxed)
+            isOpen.store(true, ordering: .sequentiallyConsistent)
+            region.add(1, ordering: .sequentiallyConsistent)
+            if sleepers.load(ordering: .sequentiallyConsistent) > 0 { wakeSleepers() }
+            runTasks(body, count, thread: 0)
+            isOpen.store(false, ordering: .sequentiallyConsistent)
+            var waits = 0
+            while insiders.load(ordering: .sequentiallyConsistent) > 0 {
+                ck_spin()
+                waits += 1
+                if waits % Self.patience == 0 { sched_yield() }
             }
+            self.body = nil
         }
     }
 
