@@ -6,7 +6,7 @@ import Synchronization
 ///
 ///     let segmenter = try ImageSegmenter(modelPath: "deeplabv3_257_mv_gpu.safetensors")
 ///     let result = try segmenter.segment(image: ImageFile.read(path: "photo.jpg").image)
-///     print(segmenter.labels[Int(result.categoryMask![x, y])])
+///     if let mask = result.categoryMask { print(segmenter.labels[Int(mask[x, y])]) }
 ///
 /// One segmenter may be used from any number of tasks and threads. It runs one picture at a time; the others wait.
 /// All memory but the results' is taken once for each size of picture, so a stream of frames of one size takes none.
@@ -21,7 +21,7 @@ public final class ImageSegmenter: Sendable {
     public let labels: [String]
     /// The settings it was made with.
     public let options: ImageSegmenterOptions
-    /// What the network runs on: `cpu (avx2, 2 threads)`.
+    /// What the network runs on: `CPU (AVX2, 2 threads)`.
     public var deviceName: String { engine.deviceName }
 
     private let engine: any SegmentationEngine
@@ -30,6 +30,8 @@ public final class ImageSegmenter: Sendable {
     private let listeners = Mutex(Listeners())
 
     /// Loads the model and prepares the device.
+    ///
+    /// - Throws: `noModel`, `unusableModel`, `unusableDevice` or `invalidOptions`.
     public convenience init(options: ImageSegmenterOptions) throws(ImageSegmenterError) {
         let path = try ModelLocator().locate(options.baseOptions.modelAssetPath).path
         let model: Model
@@ -72,8 +74,9 @@ public final class ImageSegmenter: Sendable {
 
     /// Segments one picture and waits for the result.
     ///
-    /// - Parameter image: Any size and channel order. Alpha is ignored: put a transparent picture over a colour first
-    ///   (`Image.flattened(over:)`).
+    /// - Parameter image: Upright (`Image.oriented` turns a camera's frame), any size and channel order. Transparent
+    ///   parts count as white.
+    /// - Throws: `wrongRunningMode`, `resultTooLarge` or `inferenceFailed`.
     public func segment(image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
         try require(.image)
         return try run(image)
@@ -86,7 +89,7 @@ public final class ImageSegmenter: Sendable {
     /// - Parameters:
     ///   - image: The frame, as for `segment(image:)`.
     ///   - timestampInMilliseconds: Later than that of every frame before it.
-    /// - Throws: `timestampNotIncreasing`; the stream goes on as if the call had not been made.
+    /// - Throws: `wrongRunningMode`, or `timestampNotIncreasing`; the stream goes on as if the call had not been made.
     public func segmentAsync(image: Image, timestampInMilliseconds: Int) throws(ImageSegmenterError) {
         try require(.liveStream)
         let wakes = try mailbox.withLock { mailbox throws(ImageSegmenterError) in

@@ -16,7 +16,7 @@ public struct ImageSegmenterResult: Sendable {
     public var timestampInMilliseconds: Int?
     /// How long each step took.
     public var timings: Timings
-    /// What the network ran on: `cpu (avx2, 2 threads)`.
+    /// What the network ran on: `CPU (AVX2, 2 threads)`.
     public var deviceName: String
 }
 

@@ -1,7 +1,7 @@
 import Glibc
 import ModelGraph
 
-/// Makes masks at a picture's size where the picture and the network's input do not cover each other: letterbox and crop.
+/// Makes masks at a picture's size where picture and network input do not cover each other: letterbox and crop.
 ///
 /// The network's output is computed at its own size and resampled from the part that shows the picture, with half-pixel
 /// centres. Positions are held inside that part, so that no bar of a letterbox bleeds into the picture. Pixels that a
