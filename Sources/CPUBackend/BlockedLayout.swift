@@ -16,26 +16,3 @@ struct BlockedLayout: Sendable {
     /// Floats altogether.
     var floatCount: Int { blocks * blockStride }
 }
-
-/// Memory of float32 values, aligned for every vector, zero at first.
-final class FloatBuffer: @unchecked Sendable {
-    let pointer: UnsafeMutablePointer<Float>
-    let count: Int
-
-    init(count: Int) {
-        self.count = count
-        let bytes = max(64, count * MemoryLayout<Float>.stride)
-        pointer = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 64).bindMemory(
-            to: Float.self, capacity: bytes / MemoryLayout<Float>.stride)
-        pointer.initialize(repeating: 0, count: bytes / MemoryLayout<Float>.stride)
-    }
-
-    convenience init(_ values: [Float]) {
-        self.init(count: values.count)
-        values.withUnsafeBufferPointer { source in
-            if let base = source.baseAddress { pointer.update(from: base, count: source.count) }
-        }
-    }
-
-    deinit { UnsafeMutableRawPointer(pointer).deallocate() }
-}

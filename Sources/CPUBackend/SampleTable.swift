@@ -7,9 +7,11 @@ import ModelGraph
 /// at a picture's size therefore comes straight from the small map of scores: 33 columns of scores to 640 columns of a
 /// picture, by way of the model's 257 that never exist.
 struct SampleTable: Sendable {
-    /// Neighbouring outputs that are made of the same inputs.
+    /// The outputs that are made of anything: all, or those of a region.
+    let seen: Range<Int>
+    /// Neighbouring outputs that are made of the same inputs; they cover `seen`.
     let runs: [CKRun]
-    /// Weights of each output, `taps` of them, for the inputs from its run's `source` on.
+    /// Weights of each output, `taps` of them, for the inputs from its run's `source` on; zeros outside `seen`.
     let weights: [[Float]]
     /// The most inputs that an output is made of.
     let taps: Int
@@ -17,12 +19,27 @@ struct SampleTable: Sendable {
     /// One output: the inputs it is made of, in rising order, and their weights.
     private typealias Sum = [(index: Int, weight: Double)]
 
-    /// Composes resizes, the first of which reads an input of `source` rows or columns.
-    init(source: Int, resizes: [(target: Int, convention: ResizeConvention)]) {
-        let lengths = [source] + resizes.map(\.target)
-        var sums: [Sum] = (0..<lengths[lengths.count - 1]).map { [($0, 1)] }
-        for (number, resize) in resizes.enumerated().reversed() {
-            let taps = resize.convention.taps(from: lengths[number], to: resize.target)
+    /// Composes the resizes of one axis.
+    ///
+    /// - Parameters:
+    ///   - side: The axis.
+    ///   - source: Size of the scores.
+    ///   - resizes: First to last; none where scores are taken as they are.
+    ///   - span: What part of their result is shown where. Nil: the whole, everywhere.
+    ///   - target: Size of the mask.
+    init(
+        _ side: KeyPath<Extent, Int>, from source: Extent, by resizes: [ScoreHead.Resize],
+        showing span: ScoreRegion.Span?, to target: Extent
+    ) {
+        let count = target[keyPath: side]
+        let lengths = [source[keyPath: side]] + resizes.map { $0.extent[keyPath: side] }
+        var taps = zip(resizes, zip(lengths, lengths.dropFirst())).map { resize, length in
+            resize.convention.taps(from: length.0, to: length.1)
+        }
+        if let span { taps.append(span.taps(length: lengths[lengths.count - 1])) }
+        let seen = span?.target ?? 0..<count
+        var sums: [Sum] = (0..<seen.count).map { [($0, 1)] }
+        for taps in taps.reversed() {
             sums = sums.map { sum in
                 var inner: [Int: Double] = [:]
                 for (index, weight) in sum {
@@ -33,12 +50,12 @@ struct SampleTable: Sendable {
                 return inner.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
             }
         }
-        self.init(sums)
+        self.init(sums, at: seen, of: count)
     }
 
-    private init(_ sums: [Sum]) {
+    private init(_ sums: [Sum], at seen: Range<Int>, of count: Int) {
         var runs: [CKRun] = []
-        for (output, sum) in sums.enumerated() {
+        for (output, sum) in zip(seen, sums) {
             let first = sum[0].index
             let end = sum[sum.count - 1].index + 1
             // An output that lies on an input joins the cell beside it; one between two cells stays alone.
@@ -53,14 +70,15 @@ struct SampleTable: Sendable {
         self.runs = runs
         let most = runs.map { Int($0.taps) }.max() ?? 1
         taps = most
-        var weights: [[Float]] = []
+        var weights = [[Float]](repeating: [Float](repeating: 0, count: most), count: count)
         for run in runs {
             for output in Int(run.output)..<Int(run.output + run.count) {
-                var row = [Float](repeating: 0, count: most)
-                for (index, weight) in sums[output] { row[index - Int(run.source)] = Float(weight) }
-                weights.append(row)
+                for (index, weight) in sums[output - seen.lowerBound] {
+                    weights[output][index - Int(run.source)] = Float(weight)
+                }
             }
         }
         self.weights = weights
+        self.seen = seen
     }
 }

@@ -7,6 +7,9 @@ import ModelGraph
 /// full size. For categories, most of a mask is filled a cell at a time: where one class has the largest score at all corners of
 /// a cell, it has it everywhere inside.
 ///
+/// Pixels of a mask that the network has not seen (see `ScoreRegion`) are class 0, with a confidence and scores of zero for every
+/// class.
+///
 /// It is not reentrant: one call at a time.
 public final class ScoreSampler: @unchecked Sendable {
     /// Size of the masks.
@@ -37,15 +40,20 @@ public final class ScoreSampler: @unchecked Sendable {
     ///   - kind: What the model's output means.
     ///   - target: Size of the masks: the model's own (`head`'s last resize, or the trunk's output), or any other, to which
     ///     the model's output is resampled by half-pixel bilinear without antialiasing.
+    ///   - region: Which part of the masks shows which part of the model's output. Nil: the whole shows the whole.
     ///   - backend: Whose threads do the work.
-    public init(scores shape: Shape, head: ScoreHead, kind: OutputKind, target: Extent, backend: CPUBackend) {
+    public init(
+        scores shape: Shape, head: ScoreHead, kind: OutputKind, target: Extent, region: ScoreRegion? = nil,
+        backend: CPUBackend
+    ) {
         self.target = target
         self.kind = kind
         self.backend = backend
         isSubjectOnly = shape.channels == 1
         classCount = max(2, shape.channels)
         let modelExtent = head.resizes.last?.extent ?? shape.extent
-        if head.activation != .none && target != modelExtent {
+        let resamples = target != modelExtent || region != nil
+        if head.activation != .none && resamples {
             // A soft-max does not commute with a resize: the model's output must exist before it is resampled.
             let inner = ScoreSampler(scores: shape, head: head, kind: kind, target: modelExtent, backend: backend)
             modelSize = (inner, FloatBuffer(count: modelExtent.height * modelExtent.width * shape.channels))
@@ -57,9 +65,13 @@ public final class ScoreSampler: @unchecked Sendable {
             activation = head.activation
         }
         var resizes = modelSize == nil ? head.resizes : []
-        if target != modelExtent { resizes.append(ScoreHead.Resize(extent: target, convention: .halfPixel)) }
-        rows = SampleTable(source: self.shape.height, resizes: resizes.map { ($0.extent.height, $0.convention) })
-        columns = SampleTable(source: self.shape.width, resizes: resizes.map { ($0.extent.width, $0.convention) })
+        if region == nil && resamples { resizes.append(ScoreHead.Resize(extent: target, convention: .halfPixel)) }
+        let from = self.shape.extent
+        rows = SampleTable(\.height, from: from, by: resizes, showing: region?.rows, to: target)
+        columns = SampleTable(\.width, from: from, by: resizes, showing: region?.columns, to: target)
+        precondition(
+            rows.seen.upperBound <= target.height && columns.seen.upperBound <= target.width
+                && rows.seen.lowerBound >= 0 && columns.seen.lowerBound >= 0, "a region outside the mask")
 
         let lanes = Int(backend.kernels.lanes)
         classStride = (classCount + lanes - 1) / lanes * lanes
@@ -90,6 +102,7 @@ public final class ScoreSampler: @unchecked Sendable {
         precondition(classCount <= 256, "a byte a pixel holds 256 classes, not \(classCount)")
         guard let base = categories.baseAddress else { return }
         load(scores)
+        clearUnseen(base)
         let sampler = sampler
         columns.runs.withUnsafeBufferPointer { columns in
             backend.pool.forEach(rows.runs.count) { task, thread in
@@ -119,17 +132,17 @@ public final class ScoreSampler: @unchecked Sendable {
         precondition(planes.allSatisfy { $0.count == target.height * target.width }, "a mask of another size")
         let needsSoftmax = !isSubjectOnly && kind == .logits && activation == .none && modelSize == nil
         let needsSigmoid = isSubjectOnly && kind == .logits && activation == .none && modelSize == nil
-        forEachRow(scores) { y, values in
-            if needsSoftmax {
-                backend.kernels.softmaxRows(values, classCount, classStride, target.width)
-            }
+        for plane in planes { clearUnseen(plane.baseAddress) }
+        let count = columns.seen.count
+        forEachRow(scores) { pixel, values in
+            if needsSoftmax { backend.kernels.softmaxRows(values, classCount, classStride, count) }
             for (plane, index) in zip(planes, classes) {
-                guard let row = plane.baseAddress.map({ $0 + y * target.width }) else { continue }
+                guard let row = plane.baseAddress.map({ $0 + pixel }) else { continue }
                 let channel = isSubjectOnly ? 0 : index
-                for x in 0..<target.width { row[x] = values[x * classStride + channel] }
-                if needsSigmoid { backend.kernels.sigmoid(row, row, target.width) }
+                for x in 0..<count { row[x] = values[x * classStride + channel] }
+                if needsSigmoid { backend.kernels.sigmoid(row, row, count) }
                 if isSubjectOnly && index == 0 {
-                    for x in 0..<target.width { row[x] = 1 - row[x] }
+                    for x in 0..<count { row[x] = 1 - row[x] }
                 }
             }
         }
@@ -139,38 +152,57 @@ public final class ScoreSampler: @unchecked Sendable {
     public func scores(_ scores: UnsafeBufferPointer<Float>, into output: UnsafeMutableBufferPointer<Float>) {
         precondition(output.count == target.height * target.width * shape.channels, "scores of another size")
         guard let base = output.baseAddress else { return }
-        forEachRow(scores) { y, values in
-            for x in 0..<target.width {
-                (base + (y * target.width + x) * shape.channels).update(
-                    from: values + x * classStride, count: shape.channels)
+        clearUnseen(base, channels: shape.channels)
+        forEachRow(scores) { pixel, values in
+            for x in 0..<columns.seen.count {
+                (base + (pixel + x) * shape.channels).update(from: values + x * classStride, count: shape.channels)
             }
         }
     }
 
-    /// Calls `body` with each row of sampled and activated scores, `[column][classStride]`, on any of the threads.
+    /// Zeros the pixels that the network has not seen.
+    private func clearUnseen<Value: Numeric>(_ values: UnsafeMutablePointer<Value>?, channels: Int = 1) {
+        guard let values, rows.seen.count < target.height || columns.seen.count < target.width else { return }
+        for y in 0..<target.height {
+            let row = values + y * target.width * channels
+            guard rows.seen.contains(y) else {
+                row.update(repeating: 0, count: target.width * channels)
+                continue
+            }
+            row.update(repeating: 0, count: columns.seen.lowerBound * channels)
+            (row + columns.seen.upperBound * channels).update(
+                repeating: 0, count: (target.width - columns.seen.upperBound) * channels)
+        }
+    }
+
+    /// Calls `body` with the seen part of each row of sampled and activated scores, on any of the threads.
+    ///
+    /// - Parameter body: Gets the index of the part's first pixel, and the part as `[column][classStride]`.
     private func forEachRow(
-        _ scores: UnsafeBufferPointer<Float>, _ body: (_ y: Int, _ values: UnsafeMutablePointer<Float>) -> Void
+        _ scores: UnsafeBufferPointer<Float>, _ body: (_ pixel: Int, _ values: UnsafeMutablePointer<Float>) -> Void
     ) {
         load(scores)
         let sampler = sampler
         columns.runs.withUnsafeBufferPointer { columns in
             backend.pool.forEach(rows.runs.count) { task, thread in
                 let scratch = scratch.pointer + thread * scratchStride
-                let values = scratch + shape.width * classStride
+                let row = scratch + shape.width * classStride
+                let values = row + self.columns.seen.lowerBound * classStride
+                let count = self.columns.seen.count
                 let run = rows.runs[task]
                 for y in Int(run.output)..<Int(run.output + run.count) {
                     withUnsafePointer(to: sampler) { sampler in
                         withUnsafePointer(to: run) { run in
                             backend.kernels.scoreRow(
-                                sampler, y, run, columns.baseAddress, columns.count, scratch, values)
+                                sampler, y, run, columns.baseAddress, columns.count, scratch, row)
                         }
                     }
                     switch activation {
                     case .none: break
-                    case .softmax: backend.kernels.softmaxRows(values, shape.channels, classStride, target.width)
-                    case .sigmoid: backend.kernels.sigmoid(values, values, target.width * classStride)
+                    case .softmax: backend.kernels.softmaxRows(values, shape.channels, classStride, count)
+                    case .sigmoid: backend.kernels.sigmoid(values, values, count * classStride)
                     }
-                    body(y, values)
+                    body(y * target.width + self.columns.seen.lowerBound, values)
                 }
             }
         }
@@ -213,7 +245,9 @@ public final class ScoreSampler: @unchecked Sendable {
 
     /// The subject's channel is the first "class" and wins ties, its bar the second: turn 0 and 1 around.
     private func invert(_ categories: UnsafeMutablePointer<UInt8>, _ run: CKRun) {
-        let first = Int(run.output) * target.width
-        for index in first..<first + Int(run.count) * target.width { categories[index] ^= 1 }
+        for y in Int(run.output)..<Int(run.output + run.count) {
+            let row = categories + y * target.width
+            for x in columns.seen { row[x] ^= 1 }
+        }
     }
 }

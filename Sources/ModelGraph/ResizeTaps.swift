@@ -6,6 +6,16 @@ public struct ResizeTap: Hashable, Sendable {
     public let second: Int
     /// Share of the second neighbour, 0 ..< 1; the first has the rest.
     public let share: Double
+
+    /// The two neighbours of a position in pixel centres; positions past the edge pixels are held to them.
+    ///
+    /// - Parameter length: Rows or columns of the input.
+    public init(at position: Double, length: Int) {
+        let held = min(max(position, 0), Double(length - 1))
+        first = Int(held)
+        second = min(first + 1, length - 1)
+        share = held - Double(first)
+    }
 }
 
 extension ResizeConvention {
@@ -20,9 +30,7 @@ extension ResizeConvention {
                 case .halfPixel: (Double(index) + 0.5) * Double(source) / Double(target) - 0.5
                 case .asymmetric: Double(index * source) / Double(target)
                 }
-            let clamped = min(max(position, 0), Double(source - 1))
-            let first = Int(clamped)
-            return ResizeTap(first: first, second: min(first + 1, source - 1), share: clamped - Double(first))
+            return ResizeTap(at: position, length: source)
         }
     }
 }

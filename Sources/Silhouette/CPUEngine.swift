@@ -1,3 +1,4 @@
+import CPUBackend
 import ModelGraph
 import Synchronization
 
@@ -114,7 +115,7 @@ private final class CPUPipeline {
         case .model: masks = PixelSize(width: network.outputExtent.width, height: network.outputExtent.height)
         }
         try requireRoom(for: masks)
-        let plan = try PicturePlan(picture: picture, masks: masks, network: network, options: options)
+        let plan = PicturePlan(picture: picture, masks: masks, network: network, options: options)
         self.plan = plan
         return plan
     }
@@ -135,24 +136,16 @@ private final class CPUPipeline {
 private struct PicturePlan {
     let preprocessor: Preprocessor
     let masks: PixelSize
-    let sampler: any MaskSampler
+    let sampler: ScoreSampler
 
-    init(picture: PixelSize, masks: PixelSize, network: CPUNetwork, options: ImageSegmenterOptions)
-        throws(ImageSegmenterError)
-    {
+    init(picture: PixelSize, masks: PixelSize, network: CPUNetwork, options: ImageSegmenterOptions) {
         preprocessor = Preprocessor(for: network.model.input, picture: picture, fit: options.fit)
         self.masks = masks
-        do {
-            let geometry = preprocessor.geometry
-            if options.maskSize == .source, geometry.target.size != geometry.network || geometry.source.size != picture
-            {
-                sampler = try RegionSampler(geometry: geometry, network: network)
-            } else {
-                sampler = network.sampler(for: Extent(height: masks.height, width: masks.width))
+        sampler =
+            switch options.maskSize {
+            case .source: network.sampler(for: preprocessor.geometry)
+            case .model: network.sampler()
             }
-        } catch {
-            throw .unusableDevice("\(error)")
-        }
     }
 }
 

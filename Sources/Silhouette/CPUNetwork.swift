@@ -51,24 +51,39 @@ package final class CPUNetwork {
     /// Computes `scores` from `input` and gives the seconds that each of the trunk's layers took.
     package func profile() throws -> [Double] { try trunk.profile([input.values], into: [scores.mutableValues]) }
 
-    /// Makes masks of one size.
-    package func sampler(for target: Extent) -> ScoreSampler {
-        ScoreSampler(scores: scoreShape, head: head, kind: model.outputKind, target: target, backend: backend)
+    /// Makes masks of the size of the network's output.
+    package func sampler() -> ScoreSampler {
+        ScoreSampler(scores: scoreShape, head: head, kind: model.outputKind, target: outputExtent, backend: backend)
+    }
+
+    /// Makes masks of the size of pictures that were brought to the network's input in one way.
+    package func sampler(for geometry: FitGeometry) -> ScoreSampler {
+        let (input, seen, shown) = (geometry.network, geometry.source, geometry.target)
+        let region: ScoreRegion? =
+            if shown == PixelRect(input), seen == PixelRect(geometry.picture) {
+                nil
+            } else {
+                ScoreRegion(
+                    rows: ScoreRegion.Span(
+                        showing: shown.y..<shown.y + shown.height, of: input.height, output: outputExtent.height,
+                        at: seen.y..<seen.y + seen.height),
+                    columns: ScoreRegion.Span(
+                        showing: shown.x..<shown.x + shown.width, of: input.width, output: outputExtent.width,
+                        at: seen.x..<seen.x + seen.width))
+            }
+        return ScoreSampler(
+            scores: scoreShape, head: head, kind: model.outputKind,
+            target: Extent(height: geometry.picture.height, width: geometry.picture.width), region: region,
+            backend: backend)
     }
 }
 
-/// Floats at an address that does not change.
-package final class FloatBuffer {
-    /// The values, to be written.
-    package let mutableValues: UnsafeMutableBufferPointer<Float>
-    /// The values.
-    package var values: UnsafeBufferPointer<Float> { UnsafeBufferPointer(mutableValues) }
-
-    /// Takes memory for `count` values and clears it.
-    package init(count: Int) {
-        mutableValues = .allocate(capacity: count)
-        mutableValues.initialize(repeating: 0)
+extension ScoreRegion.Span {
+    /// What the network saw at `target` of a picture and got at `input` of its `inputLength` rows or columns, of which
+    /// it made `outputLength`.
+    fileprivate init(showing input: Range<Int>, of inputLength: Int, output outputLength: Int, at target: Range<Int>) {
+        let scale = Double(outputLength) / Double(inputLength)
+        self.init(
+            source: Double(input.lowerBound) * scale..<Double(input.upperBound) * scale, target: target)
     }
-
-    deinit { mutableValues.deallocate() }
 }

@@ -13,11 +13,16 @@ struct ScoreSamplerTests {
         var activation: ScoreHead.Activation = .none
         var kind: OutputKind = .logits
         var target: Extent
+        var region: ScoreRegion?
 
         var head: ScoreHead { ScoreHead(resizes: resizes, activation: activation) }
         var testDescription: String {
             let steps = resizes.map { "\($0.extent) \($0.convention)" } + ["\(activation)", "\(kind)", "\(target)"]
-            return "\(scores) > " + steps.joined(separator: " > ")
+            let part = region.map { region in
+                " rows \(region.rows.source) at \(region.rows.target), "
+                    + "columns \(region.columns.source) at \(region.columns.target)"
+            }
+            return "\(scores) > " + steps.joined(separator: " > ") + (part ?? "")
         }
 
         /// The model's output at the target's size, computed step by step.
@@ -33,10 +38,42 @@ struct ScoreSamplerTests {
             case .softmax: position = try graph.append("softmax", .softmax, [position])
             case .sigmoid: position = try graph.append("sigmoid", .activation, [position], activation: .sigmoid)
             }
-            if graph.shape(of: position).extent != target {
+            if region == nil, graph.shape(of: position).extent != target {
                 position = try graph.append("target", .resizeBilinear(target, .halfPixel), [position])
             }
-            return Reference.run(graph, [input])[position.index]
+            let output = Reference.run(graph, [input])[position.index]
+            return try region.map { try shown($0, of: output) } ?? output
+        }
+
+        /// What a region shows, by its definition: the part cut out of the model's output, resized, laid on zeros.
+        private func shown(_ region: ScoreRegion, of output: ReferenceTensor) throws -> ReferenceTensor {
+            let (rows, columns) = (region.rows, region.columns)
+            let part: Shape = [
+                Int(rows.source.upperBound - rows.source.lowerBound),
+                Int(columns.source.upperBound - columns.source.lowerBound), output.shape.channels,
+            ]
+            let (top, left) = (Int(rows.source.lowerBound), Int(columns.source.lowerBound))
+            var graph = Graph(name: "region")
+            let input = graph.addInput("part", part)
+            let resized = try graph.append(
+                "resize", .resizeBilinear([rows.target.count, columns.target.count], .halfPixel), [input])
+            let cut = ReferenceTensor(batch: 1, shape: part) { output[0, top + $1, left + $2, $3] }
+            let seen = Reference.run(graph, [cut.rounded])[resized.index]
+            return ReferenceTensor(batch: 1, shape: [target.height, target.width, part.channels]) { _, y, x, channel in
+                guard rows.target.contains(y), columns.target.contains(x) else { return 0 }
+                return seen[0, y - rows.target.lowerBound, x - columns.target.lowerBound, channel]
+            }
+        }
+
+        /// Whether the network has seen a pixel of the mask.
+        func sees(_ pixel: Int) -> Bool {
+            guard let region else { return true }
+            return region.rows.target.contains(pixel / target.width)
+                && region.columns.target.contains(pixel % target.width)
+        }
+
+        func sampler(_ backend: CPUBackend) -> ScoreSampler {
+            ScoreSampler(scores: scores, head: head, kind: kind, target: target, region: region, backend: backend)
         }
     }
 
@@ -44,7 +81,18 @@ struct ScoreSamplerTests {
         func resize(_ extent: Extent, _ convention: ResizeConvention) -> ScoreHead.Resize {
             ScoreHead.Resize(extent: extent, convention: convention)
         }
+        func region(_ y: Range<Double>, at rows: Range<Int>, _ x: Range<Double>, at columns: Range<Int>) -> ScoreRegion
+        {
+            ScoreRegion(rows: .init(source: y, target: rows), columns: .init(source: x, target: columns))
+        }
         let alignedToModel = [resize(65, .alignCorners)]
+        // A letterboxed picture, wide and tall; a cropped one; both at once; less than a pixel of the scores.
+        let wide = region(16..<49, at: 0..<60, 0..<65, at: 0..<120)
+        let tall = region(0..<65, at: 0..<120, 20..<45, at: 0..<46)
+        let cropped = region(0..<65, at: 0..<70, 0..<65, at: 33..<103)
+        let both = region(3..<64, at: 5..<20, 10..<41, at: 1..<77)
+        let sliver = region(0..<65, at: 0..<300, 32..<33, at: 0..<1)
+        let subject = region(4..<20, at: 3..<47, 5..<29, at: 0..<50)
         return [
             Sample(scores: [9, 9, 21], resizes: alignedToModel, target: 65),
             Sample(scores: [9, 9, 21], resizes: alignedToModel, target: [97, 130]),
@@ -76,6 +124,20 @@ struct ScoreSamplerTests {
             Sample(
                 scores: [24, 32, 1], resizes: [resize([48, 64], .halfPixel)], activation: .sigmoid,
                 kind: .probabilities, target: [100, 90]),
+            Sample(scores: [9, 9, 21], resizes: alignedToModel, target: [60, 120], region: wide),
+            Sample(scores: [9, 9, 21], resizes: alignedToModel, target: [120, 46], region: tall),
+            Sample(scores: [9, 9, 21], resizes: alignedToModel, target: [70, 130], region: cropped),
+            Sample(scores: [9, 9, 60], resizes: alignedToModel, target: [80, 80], region: both),
+            Sample(scores: [9, 9, 5], resizes: alignedToModel, target: [300, 1], region: sliver),
+            Sample(scores: [65, 65, 5], target: [65, 90], region: both),
+            Sample(
+                scores: [9, 9, 21], resizes: alignedToModel, activation: .softmax, kind: .probabilities,
+                target: [80, 80], region: both),
+            Sample(scores: [24, 32, 1], target: [50, 50], region: subject),
+            Sample(scores: [24, 32, 1], kind: .probabilities, target: [50, 50], region: subject),
+            Sample(
+                scores: [12, 16, 1], resizes: [resize([24, 32], .halfPixel)], activation: .sigmoid,
+                kind: .probabilities, target: [50, 50], region: subject),
         ]
     }()
 
@@ -102,11 +164,13 @@ struct ScoreSamplerTests {
         let expected = try sample.reference(scores)
         for (set, threads) in ways {
             let backend = try CPUBackend(threads: threads, instructionSet: set)
-            let sampler = ScoreSampler(
-                scores: sample.scores, head: sample.head, kind: sample.kind, target: sample.target, backend: backend)
-            let result = sampler.run(scores)
+            let result = sample.sampler(backend).run(scores)
             var differing = 0
             for pixel in 0..<sample.target.height * sample.target.width {
+                guard sample.sees(pixel) else {
+                    if result[pixel] != 0 { differing += sample.target.height * sample.target.width }
+                    continue
+                }
                 let values = expected.values[pixel * expected.shape.channels..<(pixel + 1) * expected.shape.channels]
                 let isProbability = sample.kind == .probabilities
                 // A single channel is the subject where it reaches one half, as a logit zero.
@@ -130,8 +194,7 @@ struct ScoreSamplerTests {
         let expectedConfidences = try sample.confidences(of: expected)
         for (set, threads) in ways {
             let backend = try CPUBackend(threads: threads, instructionSet: set)
-            let sampler = ScoreSampler(
-                scores: sample.scores, head: sample.head, kind: sample.kind, target: sample.target, backend: backend)
+            let sampler = sample.sampler(backend)
             let all = sampler.scores(of: scores, channels: channels)
             #expect(expected.largestDifference(from: all) <= 1e-4, "\(backend.deviceName)")
 
@@ -139,11 +202,33 @@ struct ScoreSamplerTests {
             let classes = Array((0..<max(2, channels)).reversed())
             for (plane, index) in zip(sampler.confidences(of: scores, classes: classes), classes) {
                 let wrong = plane.indices.first {
-                    !(abs(Double(plane[$0]) - expectedConfidences[$0 * classes.count + index]) <= 1e-4)
+                    let expected = sample.sees($0) ? expectedConfidences[$0 * classes.count + index] : 0
+                    return !(abs(Double(plane[$0]) - expected) <= 1e-4)
                 }
                 #expect(wrong == nil, "\(backend.deviceName), class \(index)")
             }
         }
+    }
+
+    /// Scores that rise by one a column and by ten a row tell where they were read.
+    @Test("keeps half a pixel inside a region's edges, wherever they lie")
+    func regionEdges() throws {
+        let backend = try CPUBackend(threads: 1)
+        func positions(_ source: Range<Double>, count: Int) -> [Float] {
+            let sample = Sample(
+                scores: [3, 8, 2], target: [3, count],
+                region: ScoreRegion(
+                    rows: .init(source: 0..<3, target: 0..<3), columns: .init(source: source, target: 0..<count)))
+            var ramp = Tensor(zeros: sample.scores)
+            for pixel in 0..<24 { ramp.values[2 * pixel] = Float(pixel % 8 + pixel / 8 * 10) }
+            let scores = sample.sampler(backend).scores(of: ramp, channels: 2)
+            return (0..<count).map { scores.values[2 * (count + $0)] - 10 }
+        }
+        #expect(positions(2..<6, count: 8) == [2, 2.25, 2.75, 3.25, 3.75, 4.25, 4.75, 5])
+        #expect(positions(1.5..<5.5, count: 8) == [1.5, 1.75, 2.25, 2.75, 3.25, 3.75, 4.25, 4.5])
+        #expect(positions(0..<0.5, count: 3) == [0, 0, 0])
+        #expect(positions(3.25..<3.75, count: 2) == [3, 3])
+        #expect(positions(7.5..<8, count: 2) == [7, 7])
     }
 
     @Test("takes the lowest of equal classes")
@@ -151,8 +236,7 @@ struct ScoreSamplerTests {
         for (set, threads) in ways {
             let backend = try CPUBackend(threads: threads, instructionSet: set)
             let sample = Sample(scores: [3, 3, 21], target: [20, 20])
-            let sampler = ScoreSampler(
-                scores: sample.scores, head: sample.head, kind: .logits, target: sample.target, backend: backend)
+            let sampler = sample.sampler(backend)
             let equal = Tensor(shape: sample.scores, values: [Float](repeating: 1, count: 9 * 21))
             #expect(sampler.run(equal).allSatisfy { $0 == 0 }, "\(backend.deviceName)")
             var two = equal

@@ -11,7 +11,7 @@ public struct ReferenceTensor: Sendable, Equatable {
 
     /// Creates a tensor whose value at (picture, row, column, channel) is what the closure gives.
     @inline(__always)
-    init(batch: Int, shape: Shape, _ value: (Int, Int, Int, Int) -> Double) {
+    public init(batch: Int, shape: Shape, _ value: (Int, Int, Int, Int) -> Double) {
         self.batch = batch
         self.shape = shape
         values = []

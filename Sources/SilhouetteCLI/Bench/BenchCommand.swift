@@ -22,7 +22,7 @@ private func benchNetwork(_ settings: BenchSettings) throws -> BenchReport {
     let start = ContinuousClock.now
     let model = try Model(path: path)
     let network = try CPUNetwork(model: model, threads: settings.threads, batch: settings.batch)
-    let sampler = network.sampler(for: network.outputExtent)
+    let sampler = network.sampler()
     var maps = [UInt8](repeating: 0, count: settings.batch * network.outputExtent.height * network.outputExtent.width)
     let preparation = milliseconds(since: start)
     fillInput(of: network, with: picture?.image)

@@ -1,0 +1,56 @@
+import ModelGraph
+
+/// Which part of a mask shows which part of the model's output, where they do not cover each other.
+///
+///     model's output              mask
+///     +---------------+           +---------+
+///     |  +---------+  |           | unseen  |
+///     |  | source  |  |  resize   +---------+
+///     |  +---------+  | --------> | target  |
+///     +---------------+           +---------+
+///
+/// A letterboxed picture is a part of the model's output and the whole mask, a cropped one the whole output and a part
+/// of the mask.
+public struct ScoreRegion: Hashable, Sendable {
+    /// One of the two axes.
+    public struct Span: Hashable, Sendable {
+        /// The edges of the part of the model's output, in its pixels: 0 is the first pixel's outer edge.
+        public var source: Range<Double>
+        /// The rows or columns of the mask that show it.
+        public var target: Range<Int>
+
+        /// Creates a span; neither part is empty.
+        public init(source: Range<Double>, target: Range<Int>) {
+            precondition(!source.isEmpty && !target.isEmpty, "a region without pixels")
+            self.source = source
+            self.target = target
+        }
+    }
+
+    /// The vertical axis.
+    public var rows: Span
+    /// The horizontal axis.
+    public var columns: Span
+
+    /// Creates a region.
+    public init(rows: Span, columns: Span) {
+        self.rows = rows
+        self.columns = columns
+    }
+}
+
+extension ScoreRegion.Span {
+    /// The taps of every row or column of `target`, for a model's output of `length`, with half-pixel centres.
+    ///
+    /// Positions stay half a pixel inside `source`, so that no bar of a letterbox bleeds into the picture.
+    func taps(length: Int) -> [ResizeTap] {
+        let size = source.upperBound - source.lowerBound
+        let inset = min(0.5, size / 2)
+        let nearest = max(source.lowerBound + inset - 0.5, 0)
+        let farthest = min(source.upperBound - inset - 0.5, Double(length - 1))
+        return (0..<target.count).map { index in
+            let position = (Double(index) + 0.5) * size / Double(target.count) - 0.5 + source.lowerBound
+            return ResizeTap(at: min(max(position, nearest), farthest), length: length)
+        }
+    }
+}
