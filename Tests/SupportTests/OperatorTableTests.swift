@@ -14,9 +14,6 @@ struct OperatorTableTests {
         #expect(Set(rows).count == rows.count)
         #expect(Set(rows.map(\.description)).count == rows.count)
         #expect(rows.count > 300)
-        print(
-            rows.count, rows.map { try! $0.macCount() }.reduce(0, +),
-            rows.sorted { try! $0.macCount() > $1.macCount() }.prefix(8))
         for row in rows { #expect(throws: Never.self, "\(row)") { try row.macCount() } }
     }
 
