@@ -7,27 +7,26 @@ private let tileMultiple = 24
 /// A 1x1 convolution at stride 1: one matrix product over the pixels, straight from the arena.
 final class PointwiseStep: Step, @unchecked Sendable {
     private let source, destination: TensorID
-    private let residual, pictureBias: TensorID?
+    private let residual: TensorID?
     private let input, output: BlockedLayout
     private let weights: PackedWeights
     private let activation: CKActivation
     private let pixels: Tasks
     /// Panels in a task: all of them, unless there are too few pixels to keep the threads busy.
     private let panels: Tasks
-    private let bias: FloatBuffer
+    private let bias: ConvolutionBias
 
     init(_ layer: Layer, _ convolution: Convolution, _ builder: StepBuilder) {
         source = layer.inputs[0]
         destination = layer.output
         residual = layer.residual
-        pictureBias = layer.pictureBias
         input = builder.layout(source)
         output = builder.layout(destination)
         activation = layer.activation.kernel
         weights = PackedWeights(
             convolution, inputChannels: input.shape.channels, channelsPerTap: input.shape.channels, lanes: builder.lanes
         )
-        bias = FloatBuffer(count: output.blocks * builder.lanes)
+        bias = ConvolutionBias(weights.bias, plus: layer.pictureBias)
         // A task's pixels stay in the second-level cache while one panel after another reads them.
         let cached = 32_768 / input.shape.channels / tileMultiple * tileMultiple
         let even = input.shape.pixelCount / (builder.threadCount * 8) / tileMultiple * tileMultiple
@@ -38,13 +37,7 @@ final class PointwiseStep: Step, @unchecked Sendable {
     }
 
     func run(_ context: StepContext) {
-        var bias = weights.bias.pointer
-        if let pictureBias {
-            context.kernels.add(
-                bias, output.lanes, context[pictureBias], output.lanes, self.bias.pointer, output.blocks,
-                CKActivationNone)
-            bias = self.bias.pointer
-        }
+        let bias = bias.values(context)
         let panelTasks = panels.taskCount
         context.pool.forEach(pixels.taskCount * panelTasks) { task, _ in
             let range = pixels.range(task / panelTasks)
@@ -75,7 +68,7 @@ final class PointwiseStep: Step, @unchecked Sendable {
 /// Any other convolution: the source pixels of a few outputs are gathered, tap by tap, into a tile that the product kernel reads.
 final class ConvolutionStep: Step, @unchecked Sendable {
     private let source, destination: TensorID
-    private let residual, pictureBias: TensorID?
+    private let residual: TensorID?
     private let input, output: BlockedLayout
     private let convolution: Convolution
     private let weights: PackedWeights
@@ -83,7 +76,7 @@ final class ConvolutionStep: Step, @unchecked Sendable {
     private let pixels: Tasks
     /// Consecutive taps that are gathered and multiplied together.
     private let groups: [Range<Int>]
-    private let bias: FloatBuffer
+    private let bias: ConvolutionBias
 
     private static let tilePixels = 2 * tileMultiple
 
@@ -91,7 +84,6 @@ final class ConvolutionStep: Step, @unchecked Sendable {
         source = layer.inputs[0]
         destination = layer.output
         residual = layer.residual
-        pictureBias = layer.pictureBias
         input = builder.layout(source)
         output = builder.layout(destination)
         activation = layer.activation.kernel
@@ -99,7 +91,7 @@ final class ConvolutionStep: Step, @unchecked Sendable {
         let channels = input.blocks * builder.lanes
         weights = PackedWeights(
             convolution, inputChannels: input.shape.channels, channelsPerTap: channels, lanes: builder.lanes)
-        bias = FloatBuffer(count: output.blocks * builder.lanes)
+        bias = ConvolutionBias(weights.bias, plus: layer.pictureBias)
         let taps = convolution.kernel.height * convolution.kernel.width
         // Long sums per call, short enough that the gathered tile stays in the cache.
         let together = max(1, 512 / channels)
@@ -109,13 +101,7 @@ final class ConvolutionStep: Step, @unchecked Sendable {
     }
 
     func run(_ context: StepContext) {
-        var bias = weights.bias.pointer
-        if let pictureBias {
-            context.kernels.add(
-                bias, output.lanes, context[pictureBias], output.lanes, self.bias.pointer, output.blocks,
-                CKActivationNone)
-            bias = self.bias.pointer
-        }
+        let bias = bias.values(context)
         context.pool.forEach(pixels.taskCount) { task, thread in
             runTile(pixels.range(task), context, bias, context.scratch(of: thread))
         }

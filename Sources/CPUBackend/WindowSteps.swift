@@ -4,10 +4,10 @@ import ModelGraph
 /// A depthwise convolution, a few rows of one block of channels a task.
 final class DepthwiseStep: Step, @unchecked Sendable {
     private let source, destination: TensorID
-    private let residual, pictureBias: TensorID?
+    private let residual: TensorID?
     private let input, output: BlockedLayout
     private let weights: FloatBuffer
-    private let bias, pictureSum: FloatBuffer
+    private let bias: ConvolutionBias
     private let taps: Int
     private let rows: Tasks
     private let zeros: FloatBuffer
@@ -17,7 +17,6 @@ final class DepthwiseStep: Step, @unchecked Sendable {
         source = layer.inputs[0]
         destination = layer.output
         residual = layer.residual
-        pictureBias = layer.pictureBias
         input = builder.layout(source)
         output = builder.layout(destination)
         taps = convolution.kernel.height * convolution.kernel.width
@@ -27,9 +26,9 @@ final class DepthwiseStep: Step, @unchecked Sendable {
             let (channel, tap) = (index / taps, index % taps)
             weights.pointer[(channel / lanes * taps + tap) * lanes + channel % lanes] = value
         }
-        bias = FloatBuffer(count: input.blocks * lanes)
+        let bias = FloatBuffer(count: input.blocks * lanes)
         for (channel, value) in (convolution.bias?.floats() ?? []).enumerated() { bias.pointer[channel] = value }
-        pictureSum = FloatBuffer(count: input.blocks * lanes)
+        self.bias = ConvolutionBias(bias, plus: layer.pictureBias)
         zeros = FloatBuffer(count: input.shape.width * lanes)
         rows = Tasks(rowsOf: output, threads: builder.threadCount)
         var window = CKWindow(from: input, to: output)
@@ -47,13 +46,7 @@ final class DepthwiseStep: Step, @unchecked Sendable {
     }
 
     func run(_ context: StepContext) {
-        var bias = bias.pointer
-        if let pictureBias {
-            context.kernels.add(
-                bias, output.lanes, context[pictureBias], output.lanes, pictureSum.pointer, output.blocks,
-                CKActivationNone)
-            bias = pictureSum.pointer
-        }
+        let bias = bias.values(context)
         context.pool.forEach(output.blocks * rows.taskCount) { task, _ in
             let block = task / rows.taskCount
             var window = window
