@@ -55,6 +55,27 @@ struct NetworkTests {
         }
     }
 
+    /// Combinations that no network has: the passes must keep their meaning on the processor too.
+    @Test("agree with the float64 reference where layers follow one another at random", arguments: ways)
+    func randomGraphs(_ set: InstructionSet, threads: Int) throws {
+        let backend = try CPUBackend(threads: threads, instructionSet: set)
+        for seed in 1...60 as ClosedRange<UInt64> {
+            var generator = SeededGenerator(seed: seed)
+            let graph = try generator.graph(layerCount: generator.integer(4...24)).removingDeadLayers()
+            let inputs = graph.inputs.map { generator.tensor(graph.shape(of: $0), -1...1) }
+            let tensors = Reference.run(graph, inputs)
+            for variant in [graph, graph.optimized()] {
+                let results = try backend.compile(variant, batch: 1).runGuarded(inputs)
+                for (result, output) in zip(results, graph.outputs) {
+                    let wrong = zip(result.values, tensors[output.index].values).first {
+                        !Precision.float32.accepts($0, reference: $1)
+                    }
+                    #expect(wrong == nil, "seed \(seed), \(variant.layers.count) layers, \(backend.deviceName)")
+                }
+            }
+        }
+    }
+
     @Test("give the same bytes on any number of threads and in any run", arguments: InstructionSet.available)
     func determinism(_ set: InstructionSet) throws {
         for sample in Self.samples {
