@@ -35,6 +35,8 @@ private final class CPUPipeline {
     private let classes: [Int]
     private let normalization: Normalization
     private var bytes: [UInt8]
+    /// Confidence masks that one pass over the scores fills.
+    private static let planesAtOnce = 256
     /// For the size of picture that came last.
     private var plan: PicturePlan?
 
@@ -92,11 +94,15 @@ private final class CPUPipeline {
             masks.categories = CategoryMask(width: width, height: height, categories: categories)
         }
         if options.shouldOutputConfidenceMasks {
-            let planes = arrays(classes.count, of: width * height) { buffers in
-                plan.sampler.confidences(scores, classes: classes, into: buffers)
-            }
-            masks.confidences = zip(classes, planes).map {
-                ConfidenceMask(classIndex: $0, width: width, height: height, confidences: $1)
+            // Some at a time: `arrays` goes one call deeper for each, and a model may have thousands of classes.
+            masks.confidences = stride(from: 0, to: classes.count, by: Self.planesAtOnce).flatMap { start in
+                let classes = Array(classes[start..<min(start + Self.planesAtOnce, classes.count)])
+                let planes = arrays(classes.count, of: width * height) { buffers in
+                    plan.sampler.confidences(scores, classes: classes, into: buffers)
+                }
+                return zip(classes, planes).map {
+                    ConfidenceMask(classIndex: $0, width: width, height: height, confidences: $1)
+                }
             }
         }
         if options.shouldOutputScores {

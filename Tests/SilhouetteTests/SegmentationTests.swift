@@ -56,6 +56,24 @@ struct SegmentationTests {
         #expect(largest < 2e-3)
     }
 
+    @Test("A model may have as many classes as a map has channels: a confidence mask for each, in order")
+    func manyClasses() throws {
+        let count = 60_000
+        var bias = [Float](repeating: 0, count: count)
+        bias[43_210] = 20
+        let model = try TinyModel(
+            width: 2, height: 2, weights: [[Float]](repeating: [0], count: count), bias: bias, order: "GRAY"
+        ).model()
+        var options = ImageSegmenterOptions()
+        options.shouldOutputCategoryMask = false
+        options.shouldOutputConfidenceMasks = true
+        let masks = try ImageSegmenter(options: options, model: model).segment(
+            image: Image(width: 2, height: 2, format: .gray, bytes: [0, 1, 2, 3])
+        ).confidenceMasks
+        #expect(masks?.map(\.classIndex) == Array(0..<count))
+        #expect(masks?.filter { $0.confidences.allSatisfy { $0 > 0.5 } }.map(\.classIndex) == [43_210])
+    }
+
     @Test("Confidences are the soft-max of the scores, for the classes asked for, in their order")
     func confidences() throws {
         let segmenter = try segmenter("mini.safetensors") { options in
