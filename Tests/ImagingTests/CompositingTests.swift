@@ -42,8 +42,9 @@ struct CompositingTests {
         var wrong = 0
         for index in 0..<65536 {
             let (color, alpha) = (bytes[4 * index], bytes[4 * index + 3])
-            let expected = [mixed(color, 77, alpha), mixed(0, 255, alpha), mixed(255, 0, alpha)]
-            if Array(flat.bytes[3 * index..<3 * index + 3]) != expected { wrong += 1 }
+            let expected: [UInt8] = [mixed(color, 77, alpha), mixed(0, 255, alpha), mixed(255, 0, alpha)]
+            let pixel = flat.bytes.dropFirst(3 * index).prefix(3)
+            if !pixel.elementsEqual(expected) { wrong += 1 }
         }
         #expect(wrong == 0)
     }

@@ -102,7 +102,10 @@ struct FitTests {
         let network = PixelSize(width: 13, height: 13)
         let input = Preprocessor(picture: picture.size, network: network, fit: .crop).prepare(picture)
         var middle: [UInt8] = []
-        for y in 0..<20 { middle += picture.bytes[(y * 40 + 10) * 3..<(y * 40 + 30) * 3] }
+        for y in 0..<20 {
+            let start = (y * 40 + 10) * 3
+            middle += picture.bytes[start..<start + 60]
+        }
         let expected = try Image(width: 20, height: 20, format: .rgb, bytes: middle).resized(width: 13, height: 13)
         #expect(input == expected)
     }
