@@ -1,5 +1,4 @@
 import CPUKernels
-import Glibc
 import ModelGraph
 
 /// Runs networks on the processor.
@@ -18,14 +17,13 @@ public final class CPUBackend: InferenceBackend {
     /// Creates a backend.
     ///
     /// - Parameters:
-    ///   - threads: Threads that work on a network; nil for one on each processor that is online.
+    ///   - threads: Threads that work on a network; nil for one on each processor that the process may use.
     ///   - instructionSet: Nil for the best one that the processor has.
     /// - Throws: `CPUBackendError` when the processor or this build lacks the instruction set, or `threads` is out of range.
     public init(threads: Int? = nil, instructionSet: InstructionSet? = nil) throws(CPUBackendError) {
         let set = instructionSet ?? .best
         guard let table = ck_table(set.rawValue) else { throw .missingInstructionSet(set) }
-        let online = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        let count = threads ?? min(online, Self.mostThreads)
+        let count = threads ?? min(Int(ck_processor_count()), Self.mostThreads)
         guard (1...Self.mostThreads).contains(count) else { throw .threadsOutOfRange(count) }
         self.instructionSet = set
         kernels = table.pointee

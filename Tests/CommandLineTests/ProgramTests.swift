@@ -40,6 +40,20 @@ struct ProgramTests {
         }
     }
 
+    @Test("There is a thread for each processor that the process may use, not for each that is there")
+    func affinity() throws {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let allowed = try #require(status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") })
+        let first = String(allowed.drop { !$0.isNumber }.prefix { $0.isNumber })
+        try withScratchFolder { folder in
+            let outcome = try Program.run(
+                executable: "/usr/bin/taskset",
+                ["-c", first, Program.path, "segment", Program.picture, "-m", Program.model, "--verbose"], in: folder)
+            #expect(outcome.exitCode == 0)
+            #expect(outcome.errors.contains(", 1 thread)"), "\(outcome.errors)")
+        }
+    }
+
     @Test("Without arguments the overview is shown, as an error")
     func nothing() throws {
         try withScratchFolder { folder in

@@ -140,6 +140,9 @@ typedef struct CKTable {
 // Names: "portable", "avx2" (with FMA), "avx512" (F, VL, BW and DQ), "neon".
 const CKTable *ck_table(const char *name);
 
+// Processors that this process may run on: fewer than are online under taskset or in a container's CPU set.
+int ck_processor_count(void);
+
 // Tells the processor that the caller waits in a loop.
 static inline void ck_spin(void) {
 #if defined(__x86_64__)

@@ -1,3 +1,4 @@
+import CPUBackend
 import Silhouette
 
 /// What `silhouette segment` writes for each picture.
@@ -38,7 +39,7 @@ package struct SegmentSettings: Sendable {
 }
 
 /// Threads that may be asked for.
-let threadRange = 1...256
+let threadRange = 1...CPUBackend.mostThreads
 
 /// What is said to those who ask for Vulkan.
 let deviceRefusals = [
