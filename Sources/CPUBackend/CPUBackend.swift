@@ -40,7 +40,7 @@ public final class CPUBackend: InferenceBackend {
 
     /// Prepares a graph for repeated runs.
     ///
-    /// - Throws: `CPUBackendError` when the tensors do not fit into the memory that a network may take.
+    /// - Throws: `CPUBackendError` when tensors and packed weights do not fit into the memory that a network may take.
     public func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
         try CPUGraph(graph, batch: batch, backend: self)
     }
@@ -52,7 +52,7 @@ public enum CPUBackendError: Error, CustomStringConvertible, Sendable {
     case missingInstructionSet(InstructionSet)
     /// Not a number of threads that can be.
     case threadsOutOfRange(Int)
-    /// The tensors between the layers need more memory than a network may take.
+    /// Tensors and packed weights need more memory than a network may take.
     case tooLarge(byteCount: Int, limit: Int)
 
     /// One line: what is wrong and what to do.
@@ -65,7 +65,8 @@ public enum CPUBackendError: Error, CustomStringConvertible, Sendable {
             return "\(count) threads cannot be used; choose 1 to \(CPUBackend.mostThreads)"
         case .tooLarge(let byteCount, let limit):
             return
-                "the network needs \(byteCount >> 20) MiB between its layers, more than the \(limit >> 20) MiB allowed"
+                "the network needs at least \(byteCount >> 20) MiB for tensors and packed weights, "
+                + "more than the \(limit >> 20) MiB allowed"
         }
     }
 }

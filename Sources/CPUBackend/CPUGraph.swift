@@ -19,8 +19,9 @@ final class CPUGraph: CompiledGraph, @unchecked Sendable {
     private let inputs: [(id: TensorID, layout: BlockedLayout, isBlocked: Bool)]
     private let outputs: [(id: TensorID, layout: BlockedLayout)]
 
-    /// Bytes that a network's arena may take: far above every network of this family, far below a server's memory.
-    private static let arenaLimit = 8 << 30
+    /// Bytes that a network may take for tensors, packed weights and scratch memory: far above every network of this
+    /// family, far below a server's memory.
+    private static let byteLimit = 8 << 30
 
     init(_ graph: Graph, batch: Int, backend: CPUBackend) throws(CPUBackendError) {
         precondition(batch > 0)
@@ -33,8 +34,11 @@ final class CPUGraph: CompiledGraph, @unchecked Sendable {
         let plain = Set(graph.inputs.filter { graph.canBeReadAsItComes($0) })
         let requests = graph.memoryRequests(excluding: plain, builder.layout)
         let plan = MemoryPlan(requests.map(\.request), alignment: 64)
-        guard plan.byteCount <= Self.arenaLimit else {
-            throw .tooLarge(byteCount: plan.byteCount, limit: Self.arenaLimit)
+        // Packing pads channels to whole registers and groups with zeros, so a small file may ask for much memory.
+        var byteCount = plan.byteCount
+        for layer in graph.layers {
+            byteCount += graph.packedByteCount(of: layer, builder)
+            guard byteCount <= Self.byteLimit else { throw .tooLarge(byteCount: byteCount, limit: Self.byteLimit) }
         }
         arenaByteCount = plan.byteCount
         steps = graph.layers.map { builder.steps(for: $0, plain: plain) }
@@ -118,6 +122,27 @@ extension Graph {
             && layers.allSatisfy { layer in
                 !layer.reads.contains(input) || (layer.inputs == [input] && FirstConvolutionStep.suits(layer, self))
             }
+    }
+
+    /// Bytes of a layer's packed weights, and of the memory in which a transposed convolution gathers its source, at most.
+    fileprivate func packedByteCount(of layer: Layer, _ builder: StepBuilder) -> Int {
+        let input = builder.layout(layer.inputs[0])
+        let output = builder.layout(layer.output)
+        func floats(_ convolution: Convolution, columns: Int) -> Int {
+            // 2^24 taps at most, 2^16 channels, and not many more columns than that.
+            convolution.kernel.height * convolution.kernel.width * input.blocks * input.lanes * columns
+        }
+        let count =
+            switch layer.operation {
+            case .convolution(let convolution): floats(convolution, columns: output.blocks * output.lanes)
+            case .depthwiseConvolution(let convolution): floats(convolution, columns: 1)
+            case .transposeConvolution(let convolution):
+                floats(
+                    convolution,
+                    columns: output.blocks * output.lanes + TransposeConvolutionStep.tilePixels * builder.threadCount)
+            default: 0
+            }
+        return count * MemoryLayout<Float>.stride
     }
 
     /// The memory of every tensor that lies in the arena, and the layers between which it is needed.

@@ -20,7 +20,8 @@ final class TransposeConvolutionStep: Step, @unchecked Sendable {
     private let activation: CKActivation
     private let phases: [Phase]
 
-    private static let tilePixels = 48
+    /// Output pixels that are computed together.
+    static let tilePixels = 48
 
     init(_ layer: Layer, _ convolution: Convolution, _ builder: inout StepBuilder) {
         source = layer.inputs[0]

@@ -1,4 +1,5 @@
 import CPUBackend
+import ModelGraph
 import Testing
 
 @Suite("CPU backend")
@@ -36,5 +37,29 @@ struct CPUBackendTests {
     func deviceName() throws {
         #expect(try CPUBackend(threads: 1, instructionSet: .portable).deviceName == "CPU (portable, 1 thread)")
         #expect(try CPUBackend(threads: 3, instructionSet: .portable).deviceName == "CPU (portable, 3 threads)")
+    }
+
+    /// Small files whose packed weights, or what is gathered for them, would fill a computer.
+    @Test("refuses networks that would grow past all memory when packed")
+    func packedSize() throws {
+        let backend = try CPUBackend(threads: 8)
+        func weights(_ shape: [Int]) -> Weights {
+            Weights(shape: shape, values: [Float](repeating: 0, count: shape.reduce(1, *)))
+        }
+        var grouped = Graph(name: "grouped")
+        let wide = grouped.addInput("input", Shape(height: 1, width: 1, channels: 65_536))
+        grouped.outputs = [
+            try grouped.append(
+                "layer", .convolution(Convolution(weights: weights([65_536, 1, 1, 1]), groups: 65_536)), [wide])
+        ]
+        var transposed = Graph(name: "transposed")
+        let narrow = transposed.addInput("input", Shape(height: 1, width: 1, channels: 1))
+        transposed.outputs = [
+            try transposed.append(
+                "layer", .transposeConvolution(Convolution(weights: weights([1, 1, 2048, 2048]))), [narrow])
+        ]
+        for graph in [grouped, transposed] {
+            #expect(throws: CPUBackendError.self, "\(graph.name)") { try backend.compile(graph, batch: 1) }
+        }
     }
 }
