@@ -153,6 +153,44 @@ final class OutputFileTests {
         #expect(try contents() == ["link", "real"])
     }
 
+    @Test("The file that a symbolic link leads to need not exist yet; links that lead in a circle are refused")
+    func linkToNothing() throws {
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder + "/inner", withIntermediateDirectories: true)
+        try files.createSymbolicLink(atPath: folder + "/first", withDestinationPath: "inner/second")
+        try files.createSymbolicLink(atPath: folder + "/inner/second", withDestinationPath: "real")
+        try OutputFile.write([1], to: folder + "/first")
+        #expect(files.contents(atPath: folder + "/inner/real") == Data([1]))
+        try files.createSymbolicLink(atPath: folder + "/circle", withDestinationPath: "circle")
+        #expect(throws: ImageError(folder + "/circle", .unwritable("Too many levels of symbolic links"))) {
+            try OutputFile.write([1], to: folder + "/circle")
+        }
+        #expect(try contents() == ["circle", "first", "inner"])
+    }
+
+    @Test("A file that is replaced keeps its permissions; a new one has those of the user's mask")
+    func permissions() throws {
+        let path = folder + "/private"
+        try OutputFile.write([1], to: path)
+        try OutputFile.write([1], to: folder + "/other")
+        var (status, other) = (stat(), stat())
+        #expect(chmod(path, 0o600) == 0)
+        try OutputFile.write([2], to: path)
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        close(open(folder + "/usual", O_CREAT | O_WRONLY, 0o666))
+        #expect(stat(folder + "/usual", &status) == 0 && stat(folder + "/other", &other) == 0)
+        #expect(status.st_mode == other.st_mode)
+    }
+
+    @Test("A file that may not be written is not replaced", .disabled(if: geteuid() == 0, "root may write all files"))
+    func protected() throws {
+        let path = folder + "/protected"
+        try OutputFile.write([1], to: path)
+        #expect(chmod(path, 0o444) == 0)
+        #expect(throws: ImageError(path, .unwritable("Permission denied"))) { try OutputFile.write([2], to: path) }
+        #expect(FileManager.default.contents(atPath: path) == Data([1]))
+    }
+
     @Test("A place that cannot be written to is named, and nothing is left")
     func refused() throws {
         #expect(throws: ImageError(folder, .unwritable("is a folder"))) { try OutputFile.write([1], to: folder) }
