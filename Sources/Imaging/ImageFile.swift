@@ -18,7 +18,9 @@ public struct DecodedImage: Sendable {
 public enum ImageFile {
     /// Reads a picture file; `-` is standard input.
     public static func read(path: String, limits: ImageLimits = ImageLimits()) throws(ImageError) -> DecodedImage {
-        let file = try InputFile(path: path, limit: limits.maxByteCount)
+        let file = try InputFile(path: path, limit: limits.maxByteCount) { start, name throws(ImageError) in
+            _ = try format(of: start, name: name, limits: limits)
+        }
         return try file.withBytes { bytes throws(ImageError) in try decode(bytes, name: file.name, limits: limits) }
     }
 
@@ -43,12 +45,13 @@ public enum ImageFile {
     ///
     /// - Returns: A gray picture whose bytes are the stored indices, not scaled.
     public static func readLabels(path: String, limits: ImageLimits = ImageLimits()) throws(ImageError) -> Image {
-        let file = try InputFile(path: path, limit: limits.maxByteCount)
-        return try file.withBytes { bytes throws(ImageError) in
-            guard try format(of: bytes, name: file.name, limits: limits) == .png else {
-                throw ImageError(file.name, .unsupported("a label picture other than PNG"))
+        let file = try InputFile(path: path, limit: limits.maxByteCount) { start, name throws(ImageError) in
+            guard try format(of: start, name: name, limits: limits) == .png else {
+                throw ImageError(name, .unsupported("a label picture other than PNG"))
             }
-            return try PNGDecoder.decodeIndices(bytes, name: file.name, limits: limits)
+        }
+        return try file.withBytes { bytes throws(ImageError) in
+            try PNGDecoder.decodeIndices(bytes, name: file.name, limits: limits)
         }
     }
 

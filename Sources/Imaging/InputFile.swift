@@ -10,7 +10,12 @@ struct InputFile: ~Copyable {
     private let count: Int
 
     /// Reads a file, or standard input for `-`, refusing more than `limit` bytes.
-    init(path: String, limit: Int) throws(ImageError) {
+    ///
+    /// - Parameter check: Looks at the first bytes, 64 of them unless the file is shorter, so that what is no picture is
+    ///   refused before the rest is read.
+    init(
+        path: String, limit: Int, check: (_ start: UnsafeRawBufferPointer, _ name: String) throws(ImageError) -> Void
+    ) throws(ImageError) {
         let isStandardInput = path == "-"
         name = isStandardInput ? "standard input" : path
         let descriptor = isStandardInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
@@ -23,23 +28,30 @@ struct InputFile: ~Copyable {
         guard size <= limit else { throw ImageError(name, .tooManyBytes(limit: limit)) }
         var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(4096, size + 1), alignment: 16)
         var filled = 0
-        while true {
-            if filled == buffer.count {
-                let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: buffer.count * 2, alignment: 16)
-                larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
-                buffer.deallocate()
-                buffer = larger
+        var isChecked = false
+        do throws(ImageError) {
+            while true {
+                if filled == buffer.count {
+                    let larger = UnsafeMutableRawBufferPointer.allocate(
+                        byteCount: min(buffer.count * 2, limit + 1), alignment: 16)
+                    larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
+                    buffer.deallocate()
+                    buffer = larger
+                }
+                let got = Glibc.read(descriptor, buffer.baseAddress! + filled, buffer.count - filled)
+                if got < 0, errno == EINTR { continue }
+                guard got >= 0 else { throw ImageError(name, .unreadable(lastSystemError())) }
+                filled += got
+                if !isChecked, got == 0 || filled >= 64 {
+                    try check(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), name)
+                    isChecked = true
+                }
+                if got == 0 { break }
+                guard filled <= limit else { throw ImageError(name, .tooManyBytes(limit: limit)) }
             }
-            let got = Glibc.read(descriptor, buffer.baseAddress! + filled, buffer.count - filled)
-            if got < 0, errno == EINTR { continue }
-            if got == 0 { break }
-            filled += max(got, 0)
-            guard got > 0, filled <= limit else {
-                let reason: ImageError.Reason =
-                    got < 0 ? .unreadable(lastSystemError()) : .tooManyBytes(limit: limit)
-                buffer.deallocate()
-                throw ImageError(name, reason)
-            }
+        } catch {
+            buffer.deallocate()
+            throw error
         }
         memory = buffer
         count = filled

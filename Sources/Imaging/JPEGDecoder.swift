@@ -34,7 +34,7 @@ enum JPEGDecoder {
                 var repaired = Array(bytes)
                 repaired.replaceSubrange(offset..<offset + 3, with: [0, 63, 0])
                 if run(repaired) {
-                    notices = ["JPEG: wrong numbers in the scan's header, ignored"]
+                    notices.append("JPEG: wrong numbers in the scan's header, ignored")
                     return
                 }
             }
@@ -50,6 +50,8 @@ enum JPEGDecoder {
         } else {
             image = try Image(size, .rgb) { buffer throws(ImageError) in try decompress(TJPF_RGB, into: buffer) }
         }
+        let count = JPEGSegments.pictureCount(bytes)
+        if count > 1 { notices.append("Motion JPEG: the first of \(count) pictures is used") }
         return DecodedImage(image: image, format: .jpeg, orientation: segments.orientation, notices: notices)
     }
 

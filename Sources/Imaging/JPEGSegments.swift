@@ -1,3 +1,5 @@
+import Glibc
+
 /// A walk over the segments in front of a JPEG file's picture data.
 struct JPEGSegments {
     /// From the EXIF segment, where there is one.
@@ -40,5 +42,47 @@ struct JPEGSegments {
             }
             offset += 2 + Int(length)
         }
+    }
+
+    /// The number of pictures that follow one another without a gap, as in a Motion JPEG stream; 1 for a usual file.
+    ///
+    /// Pictures that a camera appends to its photograph (a preview, a gain map) are announced in an MPF segment and
+    /// belong to it: they do not count.
+    static func pictureCount(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let file = ByteReader(bytes)
+        var count = 1
+        var offset = 0
+        while let end = endOfPicture(file, bytes, from: offset + 2) {
+            guard file.uint8(at: end) == 0xff, file.uint8(at: end + 1) == 0xd8, file.uint8(at: end + 2) == 0xff
+            else { break }
+            count += 1
+            offset = end
+        }
+        return count
+    }
+
+    /// The offset behind the end-of-image marker. Nil where there is none, or where an MPF segment is met.
+    private static func endOfPicture(_ file: ByteReader, _ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        var offset = start
+        while offset < bytes.count {
+            // In a scan every byte 0xff is followed by one that says what it means; in between there are none.
+            guard let found = memchr(bytes.baseAddress! + offset, 0xff, bytes.count - offset) else { return nil }
+            offset = UnsafeRawPointer(found) - bytes.baseAddress!
+            guard let marker = file.uint8(at: offset + 1) else { return nil }
+            switch marker {
+            case 0xd9: return offset + 2
+            case 0xff: offset += 1
+            case 0x00, 0x01, 0xd0...0xd8: offset += 2
+            default:
+                guard let length = file.uint16(at: offset + 2), length >= 2 else { return nil }
+                if marker == 0xe2, let contents = file.slice(at: offset + 4, count: 4),
+                    contents.elementsEqual([0x4d, 0x50, 0x46, 0])
+                {
+                    return nil
+                }
+                offset += 2 + Int(length)
+            }
+        }
+        return nil
     }
 }

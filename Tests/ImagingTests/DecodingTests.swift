@@ -1,3 +1,4 @@
+import Glibc
 import Imaging
 import Testing
 
@@ -54,6 +55,25 @@ struct DecodingTests {
             try Fixtures.decoded("png-animated.png").notices == ["animated PNG: the first of 2 frames is used"])
         #expect(
             try Fixtures.decoded("webp-animated.webp").notices == ["animated WebP: the first of 2 frames is used"])
+    }
+
+    @Test("Of a Motion JPEG stream the first picture is read, with a notice; a camera's extra pictures need none")
+    func jpegStream() throws {
+        let first = try Fixtures.bytes("jpeg-progressive.jpg")
+        let second = try Fixtures.bytes("jpeg-baseline420.jpg")
+        let stream = try ImageFile.decode(first + second + second.prefix(300))
+        #expect(stream.notices == ["Motion JPEG: the first of 3 pictures is used"])
+        #expect(stream.image == (try Fixtures.decoded("jpeg-progressive.jpg").image))
+        // An MPF segment says that the pictures behind belong to this one; trailers of other kinds are none.
+        let announced = first[..<2] + [0xff, 0xe2, 0, 6, 0x4d, 0x50, 0x46, 0] + first[2...]
+        #expect(try ImageFile.decode(announced + second).notices.isEmpty)
+        #expect(try ImageFile.decode(first + [0, 1, 2] + second).notices.isEmpty)
+    }
+
+    @Test("What is no picture is refused by its first bytes, however long it is")
+    func endless() {
+        #expect(throws: ImageError("/dev/zero", .unknownContent)) { try ImageFile.read(path: "/dev/zero") }
+        #expect(throws: ImageError("/dev/null", .emptyFile)) { try ImageFile.read(path: "/dev/null") }
     }
 
     @Test("A label picture gives its indices, not its colours")
@@ -142,8 +162,16 @@ struct LimitTests {
         let path = Fixtures.path("png-rgb8.png")
         let error = ImageError(path, .tooManyBytes(limit: 100))
         #expect(throws: error) { try ImageFile.read(path: path, limits: ImageLimits(maxByteCount: 100)) }
-        #expect(throws: ImageError("/dev/zero", .tooManyBytes(limit: 100_000))) {
-            try ImageFile.read(path: "/dev/zero", limits: ImageLimits(maxByteCount: 100_000))
+        // A pipe that stays open: whoever read on would wait for ever.
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { ends.forEach { close($0) } }
+        let start: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]
+        let bytes = start + [UInt8](repeating: 0, count: 50_001 - start.count)
+        try #require(write(ends[1], bytes, bytes.count) == bytes.count)
+        let name = "/dev/fd/\(ends[0])"
+        #expect(throws: ImageError(name, .tooManyBytes(limit: 50_000))) {
+            try ImageFile.read(path: name, limits: ImageLimits(maxByteCount: 50_000))
         }
     }
 }
