@@ -4,6 +4,17 @@ import Glibc
 ///
 /// `SIGPIPE` is ignored by `main`, so that a reader that goes away is an error code here and no sudden death.
 enum Console {
+    /// Fills the places of standard streams that the program was started without.
+    ///
+    /// The next file that is opened would take such a place, and messages would be written into a result. What is put
+    /// there refuses reads and writes as a closed stream does.
+    static func occupyStandardStreams() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number is given: this one, as those below it are taken.
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
     /// Whether error messages are seen by a person.
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
@@ -33,6 +44,15 @@ enum Console {
             return true
         }
     }
+}
+
+/// A message that stays one line and does not steer the terminal, whatever names it quotes: control characters are
+/// written as `\n`, `\t`, `\u{1B}`.
+package func singleLine(_ message: String) -> String {
+    guard message.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return message }
+    return message.unicodeScalars.map { scalar in
+        scalar.properties.generalCategory == .control ? scalar.escaped(asASCII: false) : String(scalar)
+    }.joined()
 }
 
 /// How the program ends.

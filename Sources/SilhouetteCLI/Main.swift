@@ -5,6 +5,7 @@ import Silhouette
 @main
 struct Main {
     static func main() {
+        Console.occupyStandardStreams()
         // A reader that goes away is then a failed write, which ends the program after it has tidied up.
         signal(SIGPIPE, SIG_IGN)
         exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
@@ -26,7 +27,7 @@ struct Main {
             return .success
         default:
             let hint = nearest(to: name, among: commandNames).map { "; did you mean \($0)?" } ?? ""
-            Console.report("silhouette: unknown command '\(name)'\(hint) (silhouette help lists all)")
+            Console.report(singleLine("silhouette: unknown command '\(name)'\(hint) (silhouette help lists all)"))
             return .usage
         }
     }
@@ -44,10 +45,10 @@ struct Main {
             case .run(let settings): return try body(settings)
             }
         } catch let error as UsageError {
-            Console.report("silhouette \(command.name): \(error) (silhouette \(command.name) --help)")
+            Console.report(singleLine("silhouette \(command.name): \(error) (silhouette \(command.name) --help)"))
             return .usage
         } catch {
-            Console.report("silhouette \(command.name): \(error)")
+            Console.report(singleLine("silhouette \(command.name): \(error)"))
             return .failure
         }
     }
@@ -59,7 +60,7 @@ struct Main {
         }
         guard let page = helpPage(of: topic) else {
             let hint = nearest(to: topic, among: commandNames).map { "; did you mean \($0)?" } ?? ""
-            Console.report("silhouette help: unknown command '\(topic)'\(hint)")
+            Console.report(singleLine("silhouette help: unknown command '\(topic)'\(hint)"))
             return .usage
         }
         Console.print(page)

@@ -27,6 +27,13 @@ struct OutputPlanTests {
         #expect(try files(["cat.jpg"], .scores, .folder("out/")) == [["out/cat.npy"]])
     }
 
+    @Test("Names are told apart by their bytes: two spellings of an accent are two files")
+    func spellings() throws {
+        let names = ["out/e\u{301}.png", "out/\u{E9}.png"].map { Array($0.utf8) }
+        let planned = try files(["e\u{301}.jpg", "\u{E9}.jpg"], .mask, .folder("out"))
+        #expect(planned?.joined().map { Array($0.utf8) } == names)
+    }
+
     @Test("A confidence output has one file a class, with a name that any file system takes")
     func confidence() throws {
         #expect(

@@ -6,20 +6,26 @@ private let pictureEndings: Set<String> = ["png", "jpg", "jpeg", "webp"]
 /// What a path leads to.
 enum PathKind {
     case file, folder, absent
+    /// A pipe, a device or a socket.
+    case special
 
     init(_ path: String) {
         var status = stat()
         if stat(path, &status) != 0 {
             self = .absent
         } else {
-            self = status.st_mode & S_IFMT == S_IFDIR ? .folder : .file
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: self = .folder
+            case S_IFREG: self = .file
+            default: self = .special
+            }
         }
     }
 }
 
 /// The photographs that the operands name: files as they are, folders replaced by the pictures in them, sorted by name.
 ///
-/// Hidden files and folders inside folders are left out.
+/// Hidden files, and folders and pipes inside folders are left out.
 package func expandInputs(_ operands: [String]) throws(UsageError) -> [Input] {
     var inputs: [Input] = []
     for operand in operands {
@@ -31,7 +37,10 @@ package func expandInputs(_ operands: [String]) throws(UsageError) -> [Input] {
         let folder = operand.hasSuffix("/") ? operand : operand + "/"
         let names = try fileNames(in: operand).filter { name in
             let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
-            return !name.hasPrefix(".") && pictureEndings.contains(ending) && PathKind(folder + name) == .file
+            guard !name.hasPrefix("."), pictureEndings.contains(ending) else { return false }
+            // Absent: a link that leads nowhere, or a name that is not UTF-8. That is told when its turn comes.
+            let kind = PathKind(folder + name)
+            return kind == .file || kind == .absent
         }
         guard !names.isEmpty else {
             throw UsageError("\(operand): no picture (.png, .jpg, .jpeg, .webp) in this folder")
@@ -60,7 +69,7 @@ package func destination(_ path: String?, isBatch: Bool) throws(UsageError) -> D
     if path == "-" { return .standardOutput }
     switch PathKind(path) {
     case .folder: return .folder(path)
-    case .file:
+    case .file, .special:
         if isBatch { throw UsageError("--output-file '\(path)' is a file, but there are several photographs") }
         return .file(path)
     case .absent: return isBatch || path.hasSuffix("/") ? .folder(path) : .file(path)

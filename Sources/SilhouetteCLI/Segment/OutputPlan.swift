@@ -102,10 +102,11 @@ package struct OutputPlan: Sendable, Equatable {
     }
 
     private static func requireDistinct(_ files: [[String]], _ inputs: [Input]) throws(UsageError) {
-        var writers: [String: Input] = [:]
+        // By their bytes, as the file system tells names apart: for `String` both spellings of an accent are equal.
+        var writers: [[UInt8]: Input] = [:]
         for (input, paths) in zip(inputs, files) {
             for path in paths {
-                guard let other = writers.updateValue(input, forKey: path) else { continue }
+                guard let other = writers.updateValue(input, forKey: Array(path.utf8)) else { continue }
                 if other == input {
                     throw UsageError(
                         "\(input.displayName) is given twice, or two of its classes share the file \(path)")

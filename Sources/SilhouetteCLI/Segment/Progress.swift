@@ -32,7 +32,7 @@ final class Progress: Sendable {
         state.withLock { state in
             state.doneCount += 1
             clear(&state)
-            if printsResults { Console.print(line) }
+            if printsResults { Console.print(singleLine(line)) }
             draw(&state)
         }
     }
@@ -43,7 +43,7 @@ final class Progress: Sendable {
             state.doneCount += 1
             state.failures.append(input.displayName)
             clear(&state)
-            Console.report("silhouette: \(reason)")
+            Console.report(singleLine("silhouette: \(reason)"))
             draw(&state)
         }
     }
@@ -52,7 +52,7 @@ final class Progress: Sendable {
     func note(_ line: String) {
         state.withLock { state in
             clear(&state)
-            Console.report(line)
+            Console.report(singleLine(line))
             draw(&state)
         }
     }

@@ -24,7 +24,7 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
 
     let segmenter = try ImageSegmenter(options: settings.segmenterOptions(classes), model: model)
     if case .folder(let path) = destination, let reason = makeFolder(path) {
-        Console.report("silhouette segment: \(path): \(reason)")
+        Console.report(singleLine("silhouette segment: \(path): \(reason)"))
         return .failure
     }
     let run = SegmentRun(
@@ -79,7 +79,8 @@ private struct SegmentRun: Sendable {
         let failures = progress.failures
         if inputs.count > 1, !failures.isEmpty {
             let names = failures.prefix(10).joined(separator: ", ") + (failures.count > 10 ? ", ..." : "")
-            Console.report("silhouette: \(failures.count) of \(inputs.count) photographs failed: \(names)")
+            Console.report(
+                singleLine("silhouette: \(failures.count) of \(inputs.count) photographs failed: \(names)"))
         }
         return failures.isEmpty ? .success : .failure
     }
@@ -98,6 +99,9 @@ private struct SegmentRun: Sendable {
             if case .tooManyPixels(let width, let height, let limit) = error.reason {
                 job.failure =
                     "\(error.name): \(width)x\(height) are more than \(limit) pixels, the limit; --max-pixels raises it"
+            }
+            if case .unreadable = error.reason, inputs[index].path.unicodeScalars.contains("\u{FFFD}") {
+                job.failure = "\(error) (file names have to be UTF-8: rename it)"
             }
         }
         job.readMilliseconds = (ContinuousClock.now - start) / .milliseconds(1)

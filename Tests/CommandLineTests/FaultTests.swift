@@ -1,0 +1,107 @@
+import Foundation
+import Imaging
+import TestSupport
+import Testing
+
+/// What goes wrong around the program: names, pipes, streams that are closed, signals.
+@Suite("The program: faults")
+struct FaultTests {
+    private func segment(_ arguments: String..., in folder: String) throws -> Program.Outcome {
+        try Program.run(["segment", "-m", Program.model] + arguments, in: folder)
+    }
+
+    private func picture() throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: Program.picture))) }
+
+    @Test("A pipe in a folder is left out, and not waited for")
+    func pipeInFolder() throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/in/a.png", picture())
+            try #require(mkfifo("\(folder)/in/b.png", 0o600) == 0)
+            #expect(try segment("in", "-o", "out", in: folder).exitCode == 0)
+            #expect(try fileNames(in: "\(folder)/out") == ["a.png"])
+        }
+    }
+
+    @Test("Names that cannot be followed are failures, not silence: not UTF-8, a link that leads nowhere")
+    func absentInFolder() throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/in/a.png", picture())
+            try FileManager.default.createSymbolicLink(atPath: "\(folder)/in/b.png", withDestinationPath: "nowhere")
+            let script = "cp '\(Program.picture)' in/$(printf 'z\\377').png"
+            #expect(try Program.run(executable: "/bin/sh", ["-c", script], in: folder).exitCode == 0)
+            let outcome = try segment("in", "-o", "out", in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(try fileNames(in: "\(folder)/out") == ["a.png"])
+            #expect(
+                outcome.errorLines == [
+                    "silhouette: in/b.png: cannot be read: No such file or directory",
+                    "silhouette: in/z\u{FFFD}.png: cannot be read: No such file or directory "
+                        + "(file names have to be UTF-8: rename it)",
+                    "silhouette: 2 of 3 photographs failed: in/b.png, in/z\u{FFFD}.png",
+                ])
+        }
+    }
+
+    @Test("Names with line breaks and terminal codes are written visibly, names in any script as they are")
+    func strangeNames() throws {
+        try withScratchFolder { folder in
+            let names = ["-a.png", "a\u{1B}[31m\nb.png", "e\u{301}.png", "\u{E9}.png", "写真.png"]
+            for name in names { try makeFile("\(folder)/in/\(name)", picture()) }
+            let outcome = try segment("in", "-o", "out", in: folder)
+            #expect(outcome.exitCode == 0)
+            #expect(try fileNames(in: "\(folder)/out") == fileNames(in: "\(folder)/in"))
+            #expect(outcome.text.split(separator: "\n").count == names.count)
+            #expect(outcome.text.contains("in/a\\u{1B}[31m\\nb.png -> out/a\\u{1B}[31m\\nb.png: "))
+            #expect(outcome.text.contains("in/写真.png -> "))
+            let absent = try segment("no\nsuch\u{7}.png", in: folder)
+            #expect(
+                absent.errors == "silhouette: no\\nsuch\\u{07}.png: cannot be read: No such file or directory\n")
+        }
+    }
+
+    @Test("A program that is started without standard streams opens no file in their place")
+    func closedStreams() throws {
+        try withScratchFolder { folder in
+            // It waits for a picture in the pipe while its descriptors are looked at; then it is given one.
+            let script = """
+                mkfifo pipe
+                '\(Program.path)' segment -m '\(Program.model)' pipe -o x.png <&- >&- 2>&- &
+                exec 9> pipe
+                for stream in 0 1 2; do readlink /proc/$!/fd/$stream; done
+                cat '\(Program.picture)' >&9
+                exec 9>&-
+                wait $!
+                """
+            let outcome = try Program.run(executable: "/bin/sh", ["-c", script], in: folder)
+            #expect(outcome.text == "/dev/null\n/dev/null\n/dev/null\n")
+            #expect(try ImageFile.read(path: "\(folder)/x.png").image.size == PixelSize(width: 65, height: 65))
+        }
+    }
+
+    @Test("A program that is killed while it writes leaves no part of a file", arguments: [SIGINT, SIGTERM, SIGKILL])
+    func killed(signal: Int32) throws {
+        try withScratchFolder { folder in
+            // 1,000 x 1,000 pixels of 21 scores: 84 MB, so that there is time.
+            let large = try ImageFile.read(path: Program.picture).image.resized(width: 1000, height: 1000)
+            try OutputFile.write(large.encoded(as: .png), to: "\(folder)/large.png")
+            try FileManager.default.createDirectory(atPath: "\(folder)/out", withIntermediateDirectories: true)
+            let script = """
+                '\(Program.path)' segment -m '\(Program.model)' large.png --output scores -o out/ &
+                while written=$(sed -n 's/wchar: //p' /proc/$!/io 2>/dev/null) && [ "${written:-0}" -lt 1000000 ]; do
+                    kill -0 $! || exit 3
+                done
+                kill -\(signal) $!
+                wait $!
+                """
+            let outcome = try Program.run(executable: "/bin/bash", ["-c", script], in: folder)
+            let left = try fileNames(in: "\(folder)/out")
+            if outcome.exitCode == 128 + signal {
+                #expect(left.isEmpty)
+            } else {
+                // It was faster than the signal.
+                #expect(outcome.exitCode == 0 || outcome.exitCode == 3)
+                #expect(left == ["large.npy"])
+            }
+        }
+    }
+}
