@@ -16,8 +16,13 @@ struct SampleTable: Sendable {
     /// The most inputs that an output is made of.
     let taps: Int
 
-    /// One output: the inputs it is made of, in rising order, and their weights.
-    private typealias Sum = [(index: Int, weight: Double)]
+    /// One output: the weights of the inputs that it is made of, from `first` on.
+    fileprivate struct Sum {
+        var first: Int
+        var weights: [Double]
+
+        var end: Int { first + weights.count }
+    }
 
     /// Composes the resizes of one axis.
     ///
@@ -38,17 +43,9 @@ struct SampleTable: Sendable {
         }
         if let span { taps.append(span.taps(length: lengths[lengths.count - 1])) }
         let seen = span?.target ?? 0..<count
-        var sums: [Sum] = (0..<seen.count).map { [($0, 1)] }
+        var sums = (0..<seen.count).map { Sum(first: $0, weights: [1]) }
         for taps in taps.reversed() {
-            sums = sums.map { sum in
-                var inner: [Int: Double] = [:]
-                for (index, weight) in sum {
-                    let tap = taps[index]
-                    inner[tap.first, default: 0] += weight * (1 - tap.share)
-                    inner[tap.second, default: 0] += weight * tap.share
-                }
-                return inner.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-            }
+            for index in sums.indices { sums[index] = Sum(sums[index], by: taps) }
         }
         self.init(sums, at: seen, of: count)
     }
@@ -56,8 +53,7 @@ struct SampleTable: Sendable {
     private init(_ sums: [Sum], at seen: Range<Int>, of count: Int) {
         var runs: [CKRun] = []
         for (output, sum) in zip(seen, sums) {
-            let first = sum[0].index
-            let end = sum[sum.count - 1].index + 1
+            let (first, end) = (sum.first, sum.end)
             // An output that lies on an input joins the cell beside it; one between two cells stays alone.
             if let run = runs.last, end - Int(run.source) <= max(2, Int(run.taps)), first >= Int(run.source) {
                 runs[runs.count - 1].count += 1
@@ -73,12 +69,30 @@ struct SampleTable: Sendable {
         var weights = [[Float]](repeating: [Float](repeating: 0, count: most), count: count)
         for run in runs {
             for output in Int(run.output)..<Int(run.output + run.count) {
-                for (index, weight) in sums[output - seen.lowerBound] {
-                    weights[output][index - Int(run.source)] = Float(weight)
+                let sum = sums[output - seen.lowerBound]
+                for (offset, weight) in sum.weights.enumerated() {
+                    weights[output][sum.first + offset - Int(run.source)] = Float(weight)
                 }
             }
         }
         self.weights = weights
         self.seen = seen
+    }
+}
+
+extension SampleTable.Sum {
+    /// A sum of a resize's outputs as one of its inputs.
+    fileprivate init(_ outer: Self, by taps: [ResizeTap]) {
+        let base = taps[outer.first].first
+        var inner = [Double](repeating: 0, count: taps[outer.end - 1].second + 1 - base)
+        for (offset, weight) in outer.weights.enumerated() {
+            let tap = taps[outer.first + offset]
+            inner[tap.first - base] += weight * (1 - tap.share)
+            inner[tap.second - base] += weight * tap.share
+        }
+        // What lies exactly on an input has no neighbours.
+        while inner.count > 1, inner[inner.count - 1] == 0 { inner.removeLast() }
+        first = base
+        weights = inner
     }
 }
