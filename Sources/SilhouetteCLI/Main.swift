@@ -8,6 +8,8 @@ struct Main {
         Console.occupyStandardStreams()
         // A reader that goes away is then a failed write, which ends the program after it has tidied up.
         signal(SIGPIPE, SIG_IGN)
+        // So is a file that grows past the user's limit.
+        signal(SIGXFSZ, SIG_IGN)
         exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 

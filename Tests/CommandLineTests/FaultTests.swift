@@ -85,11 +85,11 @@ struct FaultTests {
             let large = try ImageFile.read(path: Program.picture).image.resized(width: 1000, height: 1000)
             try OutputFile.write(large.encoded(as: .png), to: "\(folder)/large.png")
             try FileManager.default.createDirectory(atPath: "\(folder)/out", withIntermediateDirectories: true)
+            // Job control, since a shell without it has its background jobs ignore SIGINT.
             let script = """
+                set -m
                 '\(Program.path)' segment -m '\(Program.model)' large.png --output scores -o out/ &
-                while written=$(sed -n 's/wchar: //p' /proc/$!/io 2>/dev/null) && [ "${written:-0}" -lt 1000000 ]; do
-                    kill -0 $! || exit 3
-                done
+                until readlink /proc/$!/fd/* | grep -q /out/; do kill -0 $! || exit 3; done
                 kill -\(signal) $!
                 wait $!
                 """
@@ -102,6 +102,17 @@ struct FaultTests {
                 #expect(outcome.exitCode == 0 || outcome.exitCode == 3)
                 #expect(left == ["large.npy"])
             }
+        }
+    }
+
+    @Test("A limit on the size of files is a failed write like a full disc")
+    func fileSizeLimit() throws {
+        try withScratchFolder { folder in
+            let script = "ulimit -f 1; '\(Program.path)' segment -m '\(Program.model)' '\(Program.picture)' -o x.png"
+            let outcome = try Program.run(executable: "/bin/bash", ["-c", script], in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(outcome.errors == "silhouette: x.png: cannot be written: File too large\n")
+            #expect(try fileNames(in: folder).isEmpty)
         }
     }
 }
