@@ -1,6 +1,18 @@
 import Imaging
 import Silhouette
 
+/// What a file holds: bytes, and behind them floats, which may be gigabytes and are not copied.
+struct FileContents: Sendable {
+    let bytes: [UInt8]
+    var values: [Float] = []
+
+    func write(to path: String) throws {
+        try bytes.withUnsafeBytes { bytes in
+            try values.withUnsafeBytes { values in try OutputFile.write([bytes, values], to: path) }
+        }
+    }
+}
+
 /// Makes the files of a picture from its masks.
 struct Rendering: Sendable {
     let kind: SegmentOutput
@@ -14,36 +26,33 @@ struct Rendering: Sendable {
     /// - Parameters:
     ///   - picture: The photograph, of the masks' size where the output shows it.
     ///   - name: The photograph's name, for messages.
-    func files(_ picture: Image, _ result: ImageSegmenterResult, name: String) throws -> [[UInt8]] {
+    func files(_ picture: Image, _ result: ImageSegmenterResult, name: String) throws -> [FileContents] {
         let size = PixelSize(width: result.width, height: result.height)
         switch kind {
         case .mask:
             let mask = try Image(
                 width: size.width, height: size.height, format: .gray, bytes: shownCategories(result))
-            return [try mask.encodedAsIndexedPNG(palette: palette, name: name)]
+            return [FileContents(bytes: try mask.encodedAsIndexedPNG(palette: palette, name: name))]
         case .overlay:
             let overlay = shownCategories(result).withUnsafeBufferPointer {
                 Compositing.overlay(picture, categories: $0, palette: palette)
             }
-            return [try overlay.encoded(as: format, name: name)]
+            return [FileContents(bytes: try overlay.encoded(as: format, name: name))]
         case .cutout:
             let shown = classes ?? Set(1..<max(2, result.labels.count))
             let opacity = (0..<256).map { shown.contains($0) ? UInt8.max : 0 }
             let alpha = (result.categoryMask?.categories ?? []).map { opacity[Int($0)] }
             let cutout = alpha.withUnsafeBufferPointer { Compositing.cutout(picture, alpha: $0) }
-            return [try cutout.encoded(as: format, name: name)]
+            return [FileContents(bytes: try cutout.encoded(as: format, name: name))]
         case .confidence:
             return try (result.confidenceMasks ?? []).map { mask in
-                try mask.confidences.withUnsafeBufferPointer { Compositing.grayPlane($0, size: size) }
-                    .encoded(as: format, name: name)
+                let plane = mask.confidences.withUnsafeBufferPointer { Compositing.grayPlane($0, size: size) }
+                return FileContents(bytes: try plane.encoded(as: format, name: name))
             }
         case .scores:
             guard let scores = result.scores else { return [] }
-            return [
-                scores.values.withUnsafeBufferPointer {
-                    NPY.encode($0, shape: [scores.height, scores.width, scores.channels])
-                }
-            ]
+            let header = NPY.header(shape: [scores.height, scores.width, scores.channels])
+            return [FileContents(bytes: header, values: scores.values)]
         }
     }
 

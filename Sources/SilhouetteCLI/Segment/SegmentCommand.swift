@@ -130,7 +130,7 @@ private struct SegmentRun: Sendable {
         do {
             // All are encoded before the first is written: an error leaves nothing behind.
             let files = try rendering.files(picture, result, name: input.displayName)
-            for (path, bytes) in zip(paths, files) { try OutputFile.write(bytes, to: path) }
+            for (path, contents) in zip(paths, files) { try contents.write(to: path) }
         } catch {
             progress.failed(input, "\(error)")
             return
