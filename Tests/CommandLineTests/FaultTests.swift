@@ -108,10 +108,14 @@ struct FaultTests {
     @Test("A limit on the size of files is a failed write like a full disc")
     func fileSizeLimit() throws {
         try withScratchFolder { folder in
-            let script = "ulimit -f 1; '\(Program.path)' segment -m '\(Program.model)' '\(Program.picture)' -o x.png"
+            // 128 KiB; 65 x 65 pixels of 21 scores are 346 KiB.
+            let script = """
+                ulimit -f 128
+                '\(Program.path)' segment -m '\(Program.model)' '\(Program.picture)' --output scores -o x.npy
+                """
             let outcome = try Program.run(executable: "/bin/bash", ["-c", script], in: folder)
             #expect(outcome.exitCode == 1)
-            #expect(outcome.errors == "silhouette: x.png: cannot be written: File too large\n")
+            #expect(outcome.errors == "silhouette: x.npy: cannot be written: File too large\n")
             #expect(try fileNames(in: folder).isEmpty)
         }
     }
