@@ -7,6 +7,11 @@ package struct ModelSettings: Sendable {
     package var listsLayers = false
 
     package init() {}
+
+    fileprivate mutating func take(_ file: String) throws(UsageError) {
+        guard path == nil else { throw UsageError("more than one file: '\(file)'") }
+        path = file
+    }
 }
 
 extension Command<ModelSettings> {
@@ -21,12 +26,12 @@ extension Command<ModelSettings> {
             """,
         details: "",
         options: [
-            .flag("layers", nil, "Also list the layers after all passes.", \.listsLayers)
+            .value("model", "m", "FILE", "The same as the operand FILE.") { settings, file throws(UsageError) in
+                try settings.take(file)
+            },
+            .flag("layers", nil, "Also list the layers after all passes.", \.listsLayers),
         ],
-        addOperand: { settings, operand throws(UsageError) in
-            guard settings.path == nil else { throw UsageError("more than one file: '\(operand)'") }
-            settings.path = operand
-        },
+        addOperand: { settings, operand throws(UsageError) in try settings.take(operand) },
         check: { _ in })
 }
 

@@ -26,7 +26,8 @@ struct ProgramTests {
         arguments: [
             ["segmnet"], ["help", "segmnet"], ["segment"], ["segment", "x.png", "--ouput", "mask"],
             ["segment", "x.png", "--threads", "none"], ["segment", "x.png", "-d", "vulkan"],
-            ["segment", "x.png", "--output", "composite"], ["model", "a", "b"], ["bench", "--scope", "call"],
+            ["segment", "x.png", "--output", "composite"], ["model", "a", "b"], ["model", "a", "-m", "b"],
+            ["bench", "--scope", "call"],
             ["bench", "--precision", "fp16"],
         ])
     func usage(arguments: [String]) throws {

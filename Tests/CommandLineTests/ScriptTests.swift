@@ -16,7 +16,8 @@ struct ScriptTests {
     @Test("A wrong command line is one line and exit code 2")
     func usage() throws {
         for (name, arguments) in [
-            ("demo", ["--nonsense"]), ("demo", ["a.jpg", "b.jpg"]), ("test", ["--nonsense"]), ("install", []),
+            ("demo", ["--nonsense"]), ("demo", ["a.jpg", "b.jpg"]), ("test", ["--nonsense"]), ("test", ["--filter"]),
+            ("install", []),
         ] {
             let outcome = try script(name, arguments)
             #expect(outcome.errorLines.count == 1, "\(name): \(outcome.errors)")
@@ -31,6 +32,14 @@ struct ScriptTests {
         let outcome = try script("demo", ["absent.jpg"])
         #expect(outcome.exitCode == 1)
         #expect(outcome.errors == "scripts/demo: absent.jpg: no such file\n")
+    }
+
+    @Test("A folder is refused: a demonstration has one result")
+    func folder() throws {
+        let outcome = try script("demo", ["."])
+        #expect(outcome.exitCode == 1)
+        #expect(outcome.errorLines.count == 1)
+        #expect(outcome.errors.hasPrefix("scripts/demo: . is a folder"))
     }
 
     @Test("Help says how each script is used", arguments: ["demo", "test"])

@@ -53,12 +53,12 @@ package struct OutputPlan: Sendable, Equatable {
         switch destination {
         case .standardOutput, .file:
             if inputs.count != 1 {
-                throw UsageError("--output-file must be a folder where there are several photographs")
+                throw UsageError("--output-file must be a folder (end it in /) where there are several photographs")
             }
             if parts.count != 1 {
                 throw UsageError(
-                    "--output-file must be a folder for the confidence of \(parts.count) classes; "
-                        + "choose one with --classes")
+                    "--output-file must be a folder (end it in /) for the confidence of \(parts.count) classes; "
+                        + "or choose one class with --classes")
             }
         case .currentFolder, .folder: break
         }

@@ -54,7 +54,7 @@ extension Command<SegmentSettings> {
         operands: "PHOTO...",
         introduction: """
             Finds the class of every pixel and writes a picture of it. PHOTO is a PNG, JPEG or WebP file, a folder of \
-            them, or - for standard input.
+            them (folders inside it are left out), or - for standard input.
             """,
         details: """
             Without -o the result of DIR/NAME.jpg is NAME.OUTPUT.png in the current folder (NAME.CLASS.png for
