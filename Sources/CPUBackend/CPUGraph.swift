@@ -194,7 +194,9 @@ extension StepBuilder {
         let takesActivation: Bool =
             switch layer.operation {
             case .concatenate, .softmax, .argMax: false
-            default: true
+            case .convolution, .depthwiseConvolution, .transposeConvolution, .add, .multiply, .globalAveragePool,
+                .averagePool, .maxPool, .resizeBilinear, .activation:
+                true
             }
         if terms.isEmpty && !takesActivation && layer.activation != .none {
             steps.append(ActivationStep(inPlace: layer.output, layer.activation, self))

@@ -30,7 +30,13 @@ extension Layer {
 
     /// Number of weights and biases.
     public var parameterCount: Int {
-        guard let convolution else { return 0 }
-        return convolution.weights.count + (convolution.bias?.count ?? 0)
+        switch operation {
+        case .convolution(let convolution), .depthwiseConvolution(let convolution),
+            .transposeConvolution(let convolution):
+            convolution.weights.count + (convolution.bias?.count ?? 0)
+        case .add, .multiply, .concatenate, .globalAveragePool, .averagePool, .maxPool, .resizeBilinear, .softmax,
+            .argMax, .activation:
+            0
+        }
     }
 }

@@ -69,10 +69,7 @@ struct GraphBuilder {
 
     private mutating func operation(_ fields: Fields) throws(ModelFault) -> Operation {
         let name = try fields.string("op")
-        guard let keys = Self.keys[name] else {
-            let known = Self.keys.keys.sorted().joined(separator: ", ")
-            throw fields.fault("has the operator \(printable(name)), expected one of \(known)")
-        }
+        guard let keys = Self.keys[name] else { throw unknown(name, fields) }
         try fields.allow(only: keys.union(["op", "name", "inputs", "output"]))
         switch name {
         case "conv2d": return .convolution(try convolution(fields))
@@ -90,8 +87,14 @@ struct GraphBuilder {
             return .resizeBilinear(Extent(height: size[0], width: size[1]), try fields.choice("convention"))
         case "softmax": return .softmax
         case "argMax": return .argMax
-        default: return .activation
+        case "activation": return .activation
+        default: throw unknown(name, fields)
         }
+    }
+
+    private func unknown(_ name: String, _ fields: Fields) -> ModelFault {
+        let known = Self.keys.keys.sorted().joined(separator: ", ")
+        return fields.fault("has the operator \(printable(name)), expected one of \(known)")
     }
 
     /// The operators and the keys that mean something to each.

@@ -12,7 +12,9 @@ extension Operation {
             switch self {
             case .add, .multiply: 2...2
             case .concatenate: 1...1024
-            default: 1...1
+            case .convolution, .depthwiseConvolution, .transposeConvolution, .globalAveragePool, .averagePool, .maxPool,
+                .resizeBilinear, .softmax, .argMax, .activation:
+                1...1
             }
         guard arity.contains(inputs.count) else {
             let expected = arity.count == 1 ? "\(arity.lowerBound)" : "\(arity.lowerBound) to \(arity.upperBound)"

@@ -3,10 +3,11 @@
 import numpy as np
 
 from .errors import ConversionError
-from .network import Facts, Network
+from .network import DEFAULTS, Facts, Network
 from .shapes import shapes
 from .text import clean
 
+# In the order in which they are written.
 ATTRIBUTES = ("stride", "dilation", "padding", "groups", "kernel", "countsPadding", "size", "convention")
 
 
@@ -102,6 +103,8 @@ def describe_layer(layer):
         entry["weight"] = layer.name + ".weight"
     if layer.bias is not None:
         entry["bias"] = layer.name + ".bias"
+    forgotten = set(layer.attributes) - set(ATTRIBUTES)
+    assert not forgotten, f"{layer.op} has attributes that would not be written: {forgotten}"
     for key in ATTRIBUTES:
         if key in layer.attributes:
             value = layer.attributes[key]
@@ -111,6 +114,3 @@ def describe_layer(layer):
     if layer.activation != "none":
         entry["activation"] = layer.activation
     return entry
-
-
-DEFAULTS = {"stride": [1, 1], "dilation": [1, 1], "padding": [0, 0, 0, 0], "groups": 1, "countsPadding": False}

@@ -26,6 +26,9 @@ ACTIVATIONS = ("none", "relu", "relu6", "hardSwish", "hardSigmoid", "sigmoid")
 CONVOLUTIONS = ("conv2d", "depthwiseConv2d", "transposeConv2d")
 WITH_ACTIVATION = (*CONVOLUTIONS, "add", "mul")
 
+# What an attribute is where it is absent.
+DEFAULTS = {"stride": [1, 1], "dilation": [1, 1], "padding": [0, 0, 0, 0], "groups": 1, "countsPadding": False}
+
 
 @dataclass
 class Layer:
@@ -42,8 +45,7 @@ class Layer:
 
     def get(self, key):
         """The attribute, or its default."""
-        defaults = {"stride": [1, 1], "dilation": [1, 1], "padding": [0, 0, 0, 0], "groups": 1, "countsPadding": False}
-        return self.attributes[key] if key in self.attributes else defaults[key]
+        return self.attributes[key] if key in self.attributes else DEFAULTS[key]
 
 
 @dataclass

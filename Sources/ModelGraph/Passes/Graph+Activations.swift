@@ -29,7 +29,8 @@ extension Operation {
     fileprivate var appliesActivations: Bool {
         switch self {
         case .convolution, .depthwiseConvolution, .transposeConvolution, .add, .multiply: true
-        default: false
+        case .concatenate, .globalAveragePool, .averagePool, .maxPool, .resizeBilinear, .softmax, .argMax, .activation:
+            false
         }
     }
 }

@@ -62,7 +62,8 @@ extension Operation {
         switch self {
         case .convolution(let convolution): convolution.isPointwise
         case .add, .multiply, .concatenate, .softmax, .argMax, .activation: true
-        default: false
+        case .depthwiseConvolution, .transposeConvolution, .globalAveragePool, .averagePool, .maxPool, .resizeBilinear:
+            false
         }
     }
 
@@ -70,7 +71,9 @@ extension Operation {
     fileprivate var repeatsInputs: Bool {
         switch self {
         case .add, .multiply: true
-        default: false
+        case .convolution, .depthwiseConvolution, .transposeConvolution, .concatenate, .globalAveragePool, .averagePool,
+            .maxPool, .resizeBilinear, .softmax, .argMax, .activation:
+            false
         }
     }
 }
