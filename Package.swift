@@ -13,6 +13,8 @@ let package = Package(
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(name: "CWebP", pkgConfig: "libwebpdemux", providers: [.apt(["libwebp-dev"])]),
 
+        .systemLibrary(name: "CVulkan", pkgConfig: "vulkan", providers: [.apt(["libvulkan-dev"])]),
+
         // The network as a value, knowing no device.
         .target(name: "ModelGraph"),
 
@@ -21,6 +23,9 @@ let package = Package(
             name: "CPUKernels", exclude: ["README.md", "check"],
             cSettings: [.define("NDEBUG", .when(configuration: .release))]),
         .target(name: "CPUBackend", dependencies: ["ModelGraph", "CPUKernels"]),
+
+        // The graphics card's path.
+        .target(name: "VulkanCompute", dependencies: ["CVulkan"]),
 
         // Pictures.
         .target(name: "Imaging", dependencies: ["CPNG", "CTurboJPEG", "CWebP"]),

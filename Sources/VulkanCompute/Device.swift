@@ -1,0 +1,89 @@
+import CVulkan
+import Synchronization
+
+/// A logical device with one compute queue.
+///
+/// Everything made from a device holds it, so it goes away last; it holds its instance in turn.
+public final class Device: Sendable {
+    /// What it was made from.
+    public let physical: PhysicalDevice
+    /// The loader's connection that the device belongs to.
+    public let instance: VulkanInstance
+
+    nonisolated(unsafe) let handle: VkDevice
+    nonisolated(unsafe) private let queueHandle: VkQueue
+    let queueFamily: UInt32
+    private let queueTurn = Mutex<Void>(())
+    let memoryTypes: [VkMemoryPropertyFlags]
+    var faults: FaultInjector? { instance.faults }
+
+    /// Opens a device.
+    ///
+    /// - Throws: `VulkanError` when the device cannot be used or the driver refuses.
+    public init(_ physical: PhysicalDevice, instance: VulkanInstance) throws(VulkanError) {
+        self.physical = physical
+        self.instance = instance
+        if let obstacle = physical.obstacle {
+            throw VulkanError("vkCreateDevice", .unsupported("\(physical.name) cannot be used: \(obstacle)"))
+        }
+        queueFamily = physical.computeQueueFamily ?? 0
+
+        var made: VkDevice?
+        let faults = instance.faults
+        let family = queueFamily
+        try withUnsafePointer(to: Float(1)) { priority throws(VulkanError) in
+            var queue = VkDeviceQueueCreateInfo()
+            queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO
+            queue.queueFamilyIndex = family
+            queue.queueCount = 1
+            queue.pQueuePriorities = priority
+            try withUnsafePointer(to: queue) { queue throws(VulkanError) in
+                var info = VkDeviceCreateInfo()
+                info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO
+                info.queueCreateInfoCount = 1
+                info.pQueueCreateInfos = queue
+                try call("vkCreateDevice", faults) { vkCreateDevice(physical.handle, &info, nil, &made) }
+            }
+        }
+        guard let made else {
+            throw VulkanError("vkCreateDevice", .unavailable("\(physical.name) could not be opened"))
+        }
+        handle = made
+        var queue: VkQueue?
+        vkGetDeviceQueue(made, queueFamily, 0, &queue)
+        queueHandle = queue!  // asked for above, so it exists
+
+        var memory = VkPhysicalDeviceMemoryProperties()
+        vkGetPhysicalDeviceMemoryProperties(physical.handle, &memory)
+        memoryTypes = withUnsafeBytes(of: memory.memoryTypes) { bytes in
+            bytes.bindMemory(to: VkMemoryType.self).prefix(Int(memory.memoryTypeCount)).map(\.propertyFlags)
+        }
+    }
+
+    deinit {
+        // Nothing may be in use when it is destroyed; a lost device returns at once.
+        vkDeviceWaitIdle(handle)
+        vkDestroyDevice(handle, nil)
+    }
+
+    /// Hands over the queue, which one thread at a time may use.
+    @discardableResult
+    func withQueue<Result>(_ body: (VkQueue) throws(VulkanError) -> Result) throws(VulkanError) -> Result {
+        try queueTurn.withLock { _ throws(VulkanError) in try body(queueHandle) }
+    }
+
+    /// Waits until the queue has nothing left to do.
+    public func waitUntilIdle() throws(VulkanError) {
+        try withQueue { _ throws(VulkanError) in
+            try call("vkDeviceWaitIdle", faults) { vkDeviceWaitIdle(handle) }
+        }
+    }
+
+    /// The first memory type among those allowed that has all of `required`, one with all of `preferred` too if there is one.
+    func memoryType(allowed: UInt32, required: UInt32, preferred: UInt32) -> UInt32? {
+        let fitting = memoryTypes.indices.filter {
+            allowed & 1 << UInt32($0) != 0 && memoryTypes[$0] & required == required
+        }
+        return (fitting.first { memoryTypes[$0] & preferred == preferred } ?? fitting.first).map(UInt32.init)
+    }
+}

@@ -1,0 +1,36 @@
+/// The bytes of a pipeline cache on disk, with everything that must be the same before a driver is shown them.
+///
+/// ```
+/// magic "SLHTPC01" | vendor u32 | device u32 | driver version u32 | uuid 16 bytes | length u64 | FNV-1a u64 | data
+/// ```
+/// All numbers are little-endian. Drivers check their own header, but not all survive a damaged body.
+public enum PipelineCacheFile {
+    private static let magic = Array("SLHTPC01".utf8)
+    private static let headerByteCount = 8 + 12 + 16 + 16
+
+    /// The file for a cache's data.
+    public static func encode(_ data: [UInt8], for identity: PhysicalDevice.CacheIdentity) -> [UInt8] {
+        var bytes = magic
+        for number in [identity.vendor, identity.device, identity.driverVersion] { bytes += littleEndian(number) }
+        bytes += identity.uuid
+        bytes += littleEndian(UInt64(data.count))
+        bytes += littleEndian(checksum(data))
+        return bytes + data
+    }
+
+    /// The data in a file; nil where it is damaged or belongs to another device or driver.
+    public static func decode(_ bytes: [UInt8], for identity: PhysicalDevice.CacheIdentity) -> [UInt8]? {
+        guard bytes.count >= headerByteCount, identity.uuid.count == 16 else { return nil }
+        let data = Array(bytes[headerByteCount...])
+        return bytes.elementsEqual(encode(data, for: identity)) ? data : nil
+    }
+
+    private static func littleEndian<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+        withUnsafeBytes(of: number.littleEndian) { Array($0) }
+    }
+
+    /// FNV-1a, 64 bits: against accidents, not against enemies.
+    private static func checksum(_ data: [UInt8]) -> UInt64 {
+        data.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+}

@@ -1,0 +1,93 @@
+import CVulkan
+
+/// A fence: tells the host when a submission is done.
+public final class Submission: @unchecked Sendable {
+    private let device: Device
+    private let fence: VkFence
+
+    /// Creates a fence that nothing has been submitted with.
+    public init(_ device: Device) throws(VulkanError) {
+        self.device = device
+        var info = VkFenceCreateInfo()
+        info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO
+        var made: VkFence?
+        try call("vkCreateFence", device.faults) { vkCreateFence(device.handle, &info, nil, &made) }
+        guard let made else { throw VulkanError("vkCreateFence", .unavailable("no fence")) }
+        fence = made
+    }
+
+    deinit { vkDestroyFence(device.handle, fence, nil) }
+
+    /// Hands commands to the device. The last submission with this fence must have been waited for.
+    public func submit(_ commands: RecordedCommands) throws(VulkanError) {
+        try call("vkResetFences", device.faults) {
+            withUnsafePointer(to: Optional(fence)) { vkResetFences(device.handle, 1, $0) }
+        }
+        try device.withQueue { queue throws(VulkanError) in
+            try withUnsafePointer(to: Optional(commands.handle)) { buffer throws(VulkanError) in
+                var info = VkSubmitInfo()
+                info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO
+                info.commandBufferCount = 1
+                info.pCommandBuffers = buffer
+                try call("vkQueueSubmit", device.faults) { vkQueueSubmit(queue, 1, &info, fence) }
+            }
+        }
+    }
+
+    /// Waits until the submission is done.
+    ///
+    /// - Throws: `VulkanError` with `.timedOut` after `nanoseconds`, or when the device is lost.
+    public func wait(nanoseconds: UInt64) throws(VulkanError) {
+        let result = try call("vkWaitForFences", device.faults, accepting: VK_TIMEOUT) {
+            withUnsafePointer(to: Optional(fence)) { vkWaitForFences(device.handle, 1, $0, 1, nanoseconds) }
+        }
+        if result == VK_TIMEOUT { throw VulkanError("vkWaitForFences", .timedOut) }
+    }
+}
+
+/// Time stamps that the device takes between commands.
+public final class TimestampPool: @unchecked Sendable {
+    /// How many there are.
+    public let count: Int
+    private let device: Device
+    private let pool: VkQueryPool
+    private let mask: UInt64
+
+    /// Creates a pool; nil where the device takes no time stamps.
+    public init?(_ device: Device, count: Int) throws(VulkanError) {
+        let bits = device.physical.timestampBits
+        guard bits > 0, device.physical.limits.timestampPeriod > 0 else { return nil }
+        self.device = device
+        self.count = count
+        mask = bits >= 64 ? .max : 1 << UInt64(bits) - 1
+        var info = VkQueryPoolCreateInfo()
+        info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO
+        info.queryType = VK_QUERY_TYPE_TIMESTAMP
+        info.queryCount = UInt32(count)
+        var made: VkQueryPool?
+        try call("vkCreateQueryPool", device.faults) { vkCreateQueryPool(device.handle, &info, nil, &made) }
+        guard let made else { throw VulkanError("vkCreateQueryPool", .unavailable("no query pool")) }
+        pool = made
+    }
+
+    deinit { vkDestroyQueryPool(device.handle, pool, nil) }
+
+    func reset(in buffer: VkCommandBuffer) { vkCmdResetQueryPool(buffer, pool, 0, UInt32(count)) }
+
+    func write(_ index: Int, in buffer: VkCommandBuffer) {
+        precondition(index < count, "more time stamps than the pool has")
+        vkCmdWriteTimestamp(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, UInt32(index))
+    }
+
+    /// The time of each stamp after the first, in seconds since the one before it. The submission must be done.
+    public func intervals() throws(VulkanError) -> [Double] {
+        var ticks = [UInt64](repeating: 0, count: count)
+        let size = count * 8
+        try call("vkGetQueryPoolResults", device.faults) {
+            vkGetQueryPoolResults(
+                device.handle, pool, 0, UInt32(count), size, &ticks, 8, VK_QUERY_RESULT_64_BIT.rawValue)
+        }
+        let seconds = Double(device.physical.limits.timestampPeriod) * 1e-9
+        return zip(ticks, ticks.dropFirst()).map { Double(($1 &- $0) & mask) * seconds }
+    }
+}
