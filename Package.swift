@@ -32,7 +32,7 @@ let package = Package(
 
         // What people import, and what they type.
         .target(name: "Silhouette", dependencies: ["ModelGraph", "CPUBackend", "Imaging"]),
-        .executableTarget(name: "SilhouetteCLI", dependencies: ["Silhouette", "ModelGraph", "CPUBackend", "Imaging"]),
+        .executableTarget(name: "SilhouetteCLI", dependencies: ["Silhouette", "ModelGraph", "CPUBackend", "Imaging", "VulkanCompute"]),
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
         .target(name: "TestSupport", dependencies: ["ModelGraph"], path: "Tests/Support", exclude: ["run_onnx.py"]),
