@@ -26,13 +26,18 @@ let package = Package(
 
         // The graphics card's path.
         .target(name: "VulkanCompute", dependencies: ["CVulkan"]),
+        .target(
+            name: "VulkanBackend", dependencies: ["ModelGraph", "VulkanCompute"], plugins: ["CompileShaders"]),
+        .executableTarget(name: "EmbedShaders"),
+        .plugin(name: "CompileShaders", capability: .buildTool(), dependencies: ["EmbedShaders"]),
 
         // Pictures.
         .target(name: "Imaging", dependencies: ["CPNG", "CTurboJPEG", "CWebP"]),
 
         // What people import, and what they type.
         .target(name: "Silhouette", dependencies: ["ModelGraph", "CPUBackend", "Imaging"]),
-        .executableTarget(name: "SilhouetteCLI", dependencies: ["Silhouette", "ModelGraph", "CPUBackend", "Imaging", "VulkanCompute"]),
+        .executableTarget(
+            name: "SilhouetteCLI", dependencies: ["Silhouette", "ModelGraph", "CPUBackend", "Imaging", "VulkanCompute"]),
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
         .target(name: "TestSupport", dependencies: ["ModelGraph"], path: "Tests/Support", exclude: ["run_onnx.py"]),

@@ -1,4 +1,5 @@
 #version 450
+#pragma variants FLOAT16=0,1 ACCESS=0,1,2 TILE=4x2,4x1,1x1
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
@@ -9,6 +10,9 @@
 
 #include "storage.glsl"
 #include "weights.glsl"
+
+#define PIXELS TILE_X
+#define BLOCKS TILE_Y
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint ACTIVATION = 0;

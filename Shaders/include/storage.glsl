@@ -4,13 +4,14 @@
 // may hold anything finite.
 //
 // Defined when compiled:
-//   FLOAT16   stored as float16 (converted when read and written; all arithmetic is float32)
-//   TEXELS    activations are read through the texture units instead of by address
+//   FLOAT16   1: activations are stored as float16, converted when read and written; all arithmetic is float32
+//   ACCESS    0: activations and weights are read by address; 1: through the texture units;
+//             2: activations through the texture units, weights from uniform blocks
 //
 // SOURCE(binding, name)        declares an activation that is read
 // DESTINATION(binding, name)   declares an activation that is written
 // FETCH(name, index)           reads a vec4
-// store(index, value)          writes a vec4 of the destination
+// STORE(index, value)          writes a vec4 of the activation called destination
 
 #if FLOAT16
 #define Stored uvec2
@@ -22,7 +23,7 @@ Stored toStored(vec4 value) { return value; }
 vec4 fromStored(Stored value) { return value; }
 #endif
 
-#if TEXELS
+#if ACCESS > 0
 #define SOURCE(index, name) layout(set = 0, binding = index) uniform textureBuffer name
 #define FETCH(name, index) texelFetch(name, int(index))
 #else
@@ -34,5 +35,4 @@ vec4 fromStored(Stored value) { return value; }
 #define DESTINATION(index, name) \
     layout(set = 0, binding = index, std430) writeonly buffer name##Buffer { Stored name[]; }
 
-// Declare the destination with this name for it.
 #define STORE(index, value) destination[index] = toStored(value)

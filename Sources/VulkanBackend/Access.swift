@@ -1,0 +1,25 @@
+import VulkanCompute
+
+/// How a shader reads its activations and weights.
+enum Access: Int, Sendable, CaseIterable {
+    /// Both from storage buffers, by address: what every device can do.
+    case storage = 0
+    /// Both through the texture units.
+    case texels = 1
+    /// Activations through the texture units, weights from uniform blocks.
+    case uniform = 2
+}
+
+/// Bytes of one uniform block of weights, and how many blocks a shader can have: see Shaders/include/weights.glsl.
+enum WeightBlocks {
+    static let byteCount = 65_536
+    static let count = 8
+}
+
+/// The tile of a convolution: pixels and blocks of 4 output channels that one invocation computes.
+struct Tile: Hashable, Sendable {
+    var pixels: Int
+    var blocks: Int
+
+    var name: String { "\(pixels)x\(blocks)" }
+}

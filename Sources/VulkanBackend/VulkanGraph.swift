@@ -1,0 +1,176 @@
+import ModelGraph
+import VulkanCompute
+
+/// A graph that is ready to run on a Vulkan device: one recorded sequence of copies and dispatches.
+final class VulkanGraph: CompiledGraph, @unchecked Sendable {
+    let graph: Graph
+    let batch: Int
+    var arenaByteCount: Int { bound.arena.byteCount }
+
+    private let bound: BoundPlan
+    private let uploads, readbacks: HostTransfers
+    private let commands: RecordedCommands
+    private let submission: Submission
+    private var timed: (commands: RecordedCommands, stamps: TimestampPool)?
+
+    /// Dispatches and barriers of the network, copies aside.
+    var dispatchCount: Int { commands.dispatchCount }
+    var barrierCount: Int { commands.barrierCount }
+
+    init(_ bound: BoundPlan) throws(VulkanError) {
+        self.bound = bound
+        graph = bound.plan.graph
+        batch = bound.plan.settings.batch
+        uploads = try HostTransfers(bound, graph.inputs, .upload)
+        readbacks = try HostTransfers(bound, graph.outputs, .readback)
+        commands = try RecordedCommands(bound.device, uploads.commands + bound.commands + readbacks.commands)
+        submission = try Submission(bound.device)
+    }
+
+    func run(_ inputs: [UnsafeBufferPointer<Float>], into outputs: [UnsafeMutableBufferPointer<Float>]) throws {
+        try run(commands, inputs, outputs)
+    }
+
+    func profile(_ inputs: [UnsafeBufferPointer<Float>], into outputs: [UnsafeMutableBufferPointer<Float>]) throws
+        -> [Double]
+    {
+        let (commands, stamps) = try timedCommands()
+        try run(commands, inputs, outputs)
+        guard let stamps else { return [Double](repeating: .nan, count: graph.layers.count) }
+        let intervals = try stamps.intervals()
+        // A layer may be several dispatches, which follow one another.
+        var seconds: [String: Double] = [:]
+        for (dispatch, interval) in zip(bound.plan.dispatches, intervals) {
+            seconds[dispatch.layer, default: 0] += interval
+        }
+        return graph.layers.map { seconds[$0.name] ?? 0 }
+    }
+
+    private func timedCommands() throws(VulkanError) -> (RecordedCommands, TimestampPool?) {
+        if let timed { return (timed.commands, timed.stamps) }
+        guard let stamps = try TimestampPool(bound.device, count: bound.commands.count + 1) else {
+            return (commands, nil)
+        }
+        var sequence: [Command] = [.timestamp(index: 0)]
+        for (index, command) in bound.commands.enumerated() { sequence += [command, .timestamp(index: index + 1)] }
+        let recorded = try RecordedCommands(
+            bound.device, uploads.commands + sequence + readbacks.commands, timestamps: stamps)
+        timed = (recorded, stamps)
+        return (recorded, stamps)
+    }
+
+    private func run(
+        _ commands: RecordedCommands, _ inputs: [UnsafeBufferPointer<Float>],
+        _ outputs: [UnsafeMutableBufferPointer<Float>]
+    ) throws(VulkanError) {
+        uploads.write(inputs)
+        try submission.submit(commands)
+        try submission.wait(nanoseconds: VulkanBackend.timeoutNanoseconds)
+        readbacks.read(into: outputs)
+    }
+}
+
+/// Tensors on their way between the host and the device.
+private final class HostTransfers: Sendable {
+    /// The copies between the staging buffer and the arena.
+    let commands: [Command]
+    private let buffer: Buffer
+    private let tensors: [(layout: BlockedTensor, offset: Int)]
+
+    init(_ bound: BoundPlan, _ ids: [TensorID], _ placement: Buffer.Placement) throws(VulkanError) {
+        let settings = bound.plan.settings
+        var layout = ArenaLayout(alignment: bound.device.physical.limits.bindingAlignment)
+        let tensors = ids.map { id in
+            let shape = bound.plan.graph.shape(of: id)
+            return (
+                layout: BlockedTensor(shape, batch: settings.batch, settings.precision),
+                offset: layout.reserve(BoundPlan.byteCount(shape, settings))
+            )
+        }
+        let buffer = try Buffer(bound.device, byteCount: max(layout.byteCount, 64), placement)
+        self.tensors = tensors
+        self.buffer = buffer
+        commands = zip(ids, tensors).map { id, tensor in
+            let inArena = bound.range(id)
+            let staged = buffer.range(tensor.offset, inArena.byteCount)
+            return placement == .upload ? .copy(from: staged, to: inArena) : .copy(from: inArena, to: staged)
+        }
+    }
+
+    func write(_ values: [UnsafeBufferPointer<Float>]) {
+        precondition(values.count == tensors.count, "a buffer for each input")
+        for (values, tensor) in zip(values, tensors) {
+            guard let contents = buffer.contents else { continue }
+            tensor.layout.write(values, to: contents + tensor.offset)
+        }
+    }
+
+    func read(into values: [UnsafeMutableBufferPointer<Float>]) {
+        precondition(values.count == tensors.count, "a buffer for each output")
+        for (values, tensor) in zip(values, tensors) {
+            guard let contents = buffer.contents else { continue }
+            tensor.layout.read(contents + tensor.offset, into: values)
+        }
+    }
+}
+
+/// The layout of an activation on a device: `[block of 4 channels][picture][pixel][lane]`.
+struct BlockedTensor: Sendable {
+    let shape: Shape
+    let batch: Int
+    let precision: Precision
+
+    init(_ shape: Shape, batch: Int, _ precision: Precision) {
+        self.shape = shape
+        self.batch = batch
+        self.precision = precision
+    }
+
+    /// Writes `[picture][pixel][channel]` in this layout, zeros past the last channel.
+    func write(_ values: UnsafeBufferPointer<Float>, to memory: UnsafeMutableRawPointer) {
+        precondition(values.count == batch * shape.elementCount, "\(values.count) values for \(batch) x \(shape)")
+        let pixels = shape.pixelCount * batch
+        for block in 0..<(shape.channels + 3) / 4 {
+            let lanes = min(4, shape.channels - block * 4)
+            for pixel in 0..<pixels {
+                let place = (block * pixels + pixel) * 4
+                for lane in 0..<4 {
+                    let value = lane < lanes ? values[pixel * shape.channels + block * 4 + lane] : 0
+                    if precision == .float32 {
+                        memory.storeBytes(of: value, toByteOffset: (place + lane) * 4, as: Float.self)
+                    } else {
+                        memory.storeBytes(of: halfBits(value), toByteOffset: (place + lane) * 2, as: UInt16.self)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads this layout as `[picture][pixel][channel]`.
+    func read(_ memory: UnsafeRawPointer, into values: UnsafeMutableBufferPointer<Float>) {
+        precondition(values.count == batch * shape.elementCount, "\(values.count) values for \(batch) x \(shape)")
+        let pixels = shape.pixelCount * batch
+        for block in 0..<(shape.channels + 3) / 4 {
+            let lanes = min(4, shape.channels - block * 4)
+            for pixel in 0..<pixels {
+                let place = (block * pixels + pixel) * 4
+                for lane in 0..<lanes {
+                    values[pixel * shape.channels + block * 4 + lane] =
+                        precision == .float32
+                        ? memory.load(fromByteOffset: (place + lane) * 4, as: Float.self)
+                        : float(fromHalf: memory.load(fromByteOffset: (place + lane) * 2, as: UInt16.self))
+                }
+            }
+        }
+    }
+}
+
+/// The nearest float16 of a float32, ties to even, as its bits.
+func halfBits(_ value: Float) -> UInt16 {
+    let sign = UInt16(truncatingIfNeeded: value.bitPattern >> 16) & 0x8000
+    let rounded = abs(Float(bitPattern: roundedToFloat16(value.bitPattern)))
+    if rounded.isNaN { return sign | 0x7e00 }
+    if rounded.isInfinite { return sign | 0x7c00 }
+    if rounded < 0x1p-14 { return sign | UInt16(rounded * 0x1p24) }
+    return sign | UInt16(truncatingIfNeeded: (rounded.bitPattern - (112 << 23)) >> 13)
+}
