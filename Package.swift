@@ -37,13 +37,16 @@ let package = Package(
         // What people import, and what they type.
         .target(name: "Silhouette", dependencies: ["ModelGraph", "CPUBackend", "Imaging"]),
         .executableTarget(
-            name: "SilhouetteCLI", dependencies: ["Silhouette", "ModelGraph", "CPUBackend", "Imaging", "VulkanCompute"]),
+            name: "SilhouetteCLI", dependencies: ["Silhouette", "ModelGraph", "CPUBackend", "Imaging"]),
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
         .target(name: "TestSupport", dependencies: ["ModelGraph"], path: "Tests/Support", exclude: ["run_onnx.py"]),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["ModelGraph", "TestSupport"]),
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
+        .testTarget(
+            name: "VulkanBackendTests",
+            dependencies: ["VulkanBackend", "VulkanCompute", "CPUBackend", "ModelGraph", "TestSupport"]),
         .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
         .testTarget(name: "SilhouetteTests", dependencies: ["Silhouette", "ModelGraph", "TestSupport"]),
         .testTarget(

@@ -67,13 +67,13 @@ struct DispatchPlan: Sendable {
 struct PlanSettings: Sendable {
     /// Pictures in every run.
     var batch: Int
-    var precision: Precision
+    var precision: StoragePrecision
     /// The best way to read that the device has.
     var access: Access
     /// Invocations in a workgroup.
     var localSize: Int
 
-    init(batch: Int, precision: Precision, access: Access, localSize: Int = 64) {
+    init(batch: Int, precision: StoragePrecision, access: Access, localSize: Int = 64) {
         self.batch = batch
         self.precision = precision
         self.access = access

@@ -6,7 +6,7 @@ public final class VulkanBackend: InferenceBackend {
     /// The device.
     public let device: Device
     /// How activations are stored.
-    public let precision: Precision
+    public let precision: StoragePrecision
     let access: Access
     let pipelines: PipelineStore
 
@@ -14,18 +14,18 @@ public final class VulkanBackend: InferenceBackend {
     static let timeoutNanoseconds: UInt64 = 60_000_000_000
 
     /// Creates a backend on a device.
-    public convenience init(_ device: Device, precision: Precision = .float32) throws(VulkanError) {
+    public convenience init(_ device: Device, precision: StoragePrecision = .float32) throws(VulkanError) {
         self.init(device, precision: precision, access: nil)
     }
 
-    package init(_ device: Device, precision: Precision, accessNumber: Int) {
+    package init(_ device: Device, precision: StoragePrecision, accessNumber: Int) {
         self.device = device
         self.precision = precision
         access = Access(rawValue: accessNumber) ?? .storage
         pipelines = PipelineStore(device, cache: PipelineCache(device))
     }
 
-    init(_ device: Device, precision: Precision, access: Access?) {
+    init(_ device: Device, precision: StoragePrecision, access: Access?) {
         self.device = device
         self.precision = precision
         self.access = access ?? .best(for: device.physical.limits)

@@ -118,9 +118,9 @@ private final class HostTransfers: Sendable {
 struct BlockedTensor: Sendable {
     let shape: Shape
     let batch: Int
-    let precision: Precision
+    let precision: StoragePrecision
 
-    init(_ shape: Shape, batch: Int, _ precision: Precision) {
+    init(_ shape: Shape, batch: Int, _ precision: StoragePrecision) {
         self.shape = shape
         self.batch = batch
         self.precision = precision

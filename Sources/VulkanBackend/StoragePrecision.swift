@@ -1,7 +1,7 @@
 import VulkanCompute
 
 /// How activations are stored on a device. All arithmetic is float32.
-public enum Precision: String, Sendable, CaseIterable {
+public enum StoragePrecision: String, Sendable, CaseIterable {
     /// 32 bits a value.
     case float32 = "fp32"
     /// 16 bits a value, weights rounded to float16 too.

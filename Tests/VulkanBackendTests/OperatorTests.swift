@@ -1,0 +1,25 @@
+import ModelGraph
+import TestSupport
+import Testing
+import VulkanBackend
+import VulkanCompute
+
+/// Ways to read activations and weights beside precisions: every variant of the shaders.
+let variants: [(access: Int, precision: StoragePrecision)] = [0, 1, 2].flatMap { access in
+    StoragePrecision.allCases.map { (access, $0) }
+}
+
+@Suite("Operators on Vulkan", .serialized, .needsVulkan)
+struct OperatorTests {
+    @Test("agree with the float64 reference", arguments: variants)
+    func reference(access: Int, precision: StoragePrecision) throws {
+        let backend = VulkanBackend(try TestDevice.open(), precision: precision, accessNumber: access)
+        let rules: TestSupport.Precision = precision == .float32 ? .float32 : .float16
+        var failures: [OperatorFailure] = []
+        for row in OperatorCase.table {
+            if let failure = check(backend, try row.prepared(rules)) { failures.append(failure) }
+        }
+        for failure in failures.prefix(20) { Issue.record("\(failure)") }
+        #expect(failures.count == 0)
+    }
+}
