@@ -16,13 +16,13 @@ extension DispatchPlan {
         case .add: appendBinary(layer, operation: 0)
         case .multiply: appendBinary(layer, operation: 1)
         case .activation: appendBinary(layer, operation: 2)
-        case .concatenate: appendConcatenation(layer)
+        case .concatenate: appendWithTermsAfterwards(layer) { $0.appendConcatenation($1) }
         case .globalAveragePool: appendGlobalAveragePool(layer)
         case .averagePool(let pool): appendPool(layer, pool, isAverage: true)
         case .maxPool(let pool): appendPool(layer, pool, isAverage: false)
         case .resizeBilinear(_, let convention): appendResize(layer, convention)
-        case .softmax: appendChannels(layer, "softmax")
-        case .argMax: appendChannels(layer, "arg_max")
+        case .softmax: appendWithTermsAfterwards(layer) { $0.appendChannels($1, "softmax") }
+        case .argMax: appendWithTermsAfterwards(layer) { $0.appendChannels($1, "arg_max") }
         }
     }
 
@@ -81,6 +81,20 @@ extension DispatchPlan {
                     }
                 }
             }, pushConstantsByteCount: push.count * 4)
+    }
+
+    /// For shaders that know no residual and no picture's bias: those are added in place by a dispatch of their own, before the
+    /// activation. The passes never make such a layer.
+    private mutating func appendWithTermsAfterwards(_ layer: Layer, _ append: (inout DispatchPlan, Layer) -> Void) {
+        guard layer.residual != nil || layer.pictureBias != nil else { return append(&self, layer) }
+        var bare = layer
+        bare.residual = nil
+        bare.pictureBias = nil
+        bare.activation = .none
+        append(&self, bare)
+        var terms = layer
+        terms.inputs = [layer.output]
+        appendBinary(terms, operation: 2)
     }
 
     private mutating func appendBinary(_ layer: Layer, operation: UInt32) {
