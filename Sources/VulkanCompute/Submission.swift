@@ -1,9 +1,14 @@
 import CVulkan
 
 /// A fence: tells the host when a submission is done.
+///
+/// It keeps alive what it has submitted, buffers included, until the device is done with it; where nobody has waited for that,
+/// it waits itself before it goes away.
 public final class Submission: @unchecked Sendable {
     private let device: Device
     private let fence: VkFence
+    /// What the device may still be working on.
+    private var pending: RecordedCommands?
 
     /// Creates a fence that nothing has been submitted with.
     public init(_ device: Device) throws(VulkanError) {
@@ -16,10 +21,19 @@ public final class Submission: @unchecked Sendable {
         fence = made
     }
 
-    deinit { vkDestroyFence(device.handle, fence, nil) }
+    deinit {
+        // A lost device returns at once.
+        if pending != nil {
+            _ = withUnsafePointer(to: Optional(fence)) { vkWaitForFences(device.handle, 1, $0, 1, .max) }
+        }
+        vkDestroyFence(device.handle, fence, nil)
+    }
 
-    /// Hands commands to the device. The last submission with this fence must have been waited for.
+    /// Hands commands to the device.
+    ///
+    /// - Throws: `VulkanError`; with `.timedOut` where an earlier submission with this fence has not been seen to end.
     public func submit(_ commands: RecordedCommands) throws(VulkanError) {
+        guard pending == nil else { throw VulkanError("vkQueueSubmit", .timedOut) }
         try call("vkResetFences", device.faults) {
             withUnsafePointer(to: Optional(fence)) { vkResetFences(device.handle, 1, $0) }
         }
@@ -32,6 +46,7 @@ public final class Submission: @unchecked Sendable {
                 try call("vkQueueSubmit", device.faults) { vkQueueSubmit(queue, 1, &info, fence) }
             }
         }
+        pending = commands
     }
 
     /// Waits until the submission is done.
@@ -42,6 +57,7 @@ public final class Submission: @unchecked Sendable {
             withUnsafePointer(to: Optional(fence)) { vkWaitForFences(device.handle, 1, $0, 1, nanoseconds) }
         }
         if result == VK_TIMEOUT { throw VulkanError("vkWaitForFences", .timedOut) }
+        pending = nil
     }
 }
 
