@@ -24,24 +24,57 @@ package final class FaultInjector: Sendable {
         }
     }
 
-    private let faults: Mutex<[Fault]>
+    private struct State {
+        var faults: [Fault]
+        var injectedCount = 0
+    }
 
-    package init(_ faults: [Fault] = []) { self.faults = Mutex(faults) }
+    private let state: Mutex<State>
+
+    package init(_ faults: [Fault] = []) { state = Mutex(State(faults: faults)) }
 
     /// Adds a fault.
-    package func inject(_ fault: Fault) { faults.withLock { $0.append(fault) } }
+    package func inject(_ fault: Fault) { state.withLock { $0.faults.append(fault) } }
+
+    /// Calls that have failed on demand so far.
+    package var injectedCount: Int { state.withLock(\.injectedCount) }
 
     /// The result that a call is to give instead of being made.
     func result(of call: StaticString) -> VkResult? {
-        faults.withLock { faults in
-            guard let index = faults.firstIndex(where: { $0.call == "\(call)" && $0.times > 0 }) else { return nil }
-            if faults[index].after > 0 {
-                faults[index].after -= 1
+        state.withLock { state in
+            guard let index = state.faults.firstIndex(where: { $0.call == "\(call)" && $0.times > 0 }) else {
                 return nil
             }
-            faults[index].times -= 1
-            return VkResult(rawValue: faults[index].result)
+            if state.faults[index].after > 0 {
+                state.faults[index].after -= 1
+                return nil
+            }
+            state.faults[index].times -= 1
+            state.injectedCount += 1
+            return VkResult(rawValue: state.faults[index].result)
         }
+    }
+}
+
+extension FaultInjector.Fault {
+    /// The driver has lost the device.
+    package static func deviceLost(at call: String, after: Int = 0) -> Self {
+        Self(call, after: after, times: .max, result: VK_ERROR_DEVICE_LOST.rawValue)
+    }
+
+    /// There is no memory left on the device.
+    package static func outOfDeviceMemory(at call: String, after: Int = 0) -> Self {
+        Self(call, after: after, times: .max, result: VK_ERROR_OUT_OF_DEVICE_MEMORY.rawValue)
+    }
+
+    /// There is no memory left on the host.
+    package static func outOfHostMemory(at call: String, after: Int = 0) -> Self {
+        Self(call, after: after, times: .max, result: VK_ERROR_OUT_OF_HOST_MEMORY.rawValue)
+    }
+
+    /// A fence is not signalled in time.
+    package static func timeOut(after: Int = 0) -> Self {
+        Self("vkWaitForFences", after: after, times: .max, result: VK_TIMEOUT.rawValue)
     }
 }
 
