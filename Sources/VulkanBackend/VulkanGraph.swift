@@ -1,8 +1,14 @@
 import ModelGraph
 import VulkanCompute
 
+/// A graph whose device has a clock of its own.
+package protocol DeviceTimedGraph: CompiledGraph {
+    /// How long the device worked on the last run, copies from and to the host included; nil where it takes no time stamps.
+    func deviceSeconds() throws -> Double?
+}
+
 /// A graph that is ready to run on a Vulkan device: one recorded sequence of copies and dispatches.
-final class VulkanGraph: CompiledGraph, @unchecked Sendable {
+final class VulkanGraph: DeviceTimedGraph, @unchecked Sendable {
     let graph: Graph
     let batch: Int
     var arenaByteCount: Int { bound.arena.byteCount }
@@ -10,6 +16,7 @@ final class VulkanGraph: CompiledGraph, @unchecked Sendable {
     private let bound: BoundPlan
     private let uploads, readbacks: HostTransfers
     private let commands: RecordedCommands
+    private let wholeRun: TimestampPool?
     private let submission: Submission
     private var timed: (commands: RecordedCommands, stamps: TimestampPool)?
 
@@ -23,13 +30,19 @@ final class VulkanGraph: CompiledGraph, @unchecked Sendable {
         batch = bound.plan.settings.batch
         uploads = try HostTransfers(bound, graph.inputs, .upload)
         readbacks = try HostTransfers(bound, graph.outputs, .readback)
-        commands = try RecordedCommands(bound.device, uploads.commands + bound.commands + readbacks.commands)
+        wholeRun = try TimestampPool(bound.device, count: 2)
+        let sequence = uploads.commands + bound.commands + readbacks.commands
+        commands = try RecordedCommands(
+            bound.device, wholeRun == nil ? sequence : [.timestamp(index: 0)] + sequence + [.timestamp(index: 1)],
+            timestamps: wholeRun)
         submission = try Submission(bound.device)
     }
 
     func run(_ inputs: [UnsafeBufferPointer<Float>], into outputs: [UnsafeMutableBufferPointer<Float>]) throws {
         try run(commands, inputs, outputs)
     }
+
+    func deviceSeconds() throws -> Double? { try wholeRun?.intervals().first }
 
     func profile(_ inputs: [UnsafeBufferPointer<Float>], into outputs: [UnsafeMutableBufferPointer<Float>]) throws
         -> [Double]
