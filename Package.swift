@@ -35,9 +35,12 @@ let package = Package(
         .target(name: "Imaging", dependencies: ["CPNG", "CTurboJPEG", "CWebP"]),
 
         // What people import, and what they type.
-        .target(name: "Silhouette", dependencies: ["ModelGraph", "CPUBackend", "Imaging"]),
+        .target(
+            name: "Silhouette",
+            dependencies: ["ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute", "Imaging"]),
         .executableTarget(
-            name: "SilhouetteCLI", dependencies: ["Silhouette", "ModelGraph", "CPUBackend", "Imaging"]),
+            name: "SilhouetteCLI",
+            dependencies: ["Silhouette", "ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute", "Imaging"]),
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
         .target(name: "TestSupport", dependencies: ["ModelGraph"], path: "Tests/Support", exclude: ["run_onnx.py"]),
@@ -48,7 +51,9 @@ let package = Package(
             name: "VulkanBackendTests",
             dependencies: ["VulkanBackend", "VulkanCompute", "CPUBackend", "ModelGraph", "TestSupport"]),
         .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
-        .testTarget(name: "SilhouetteTests", dependencies: ["Silhouette", "ModelGraph", "TestSupport"]),
+        .testTarget(
+            name: "SilhouetteTests",
+            dependencies: ["Silhouette", "VulkanBackend", "VulkanCompute", "ModelGraph", "TestSupport"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["TestSupport", "SilhouetteCLI", "Imaging"], exclude: ["Snapshots"]),
     ],

@@ -1,13 +1,15 @@
 import CPUBackend
 import ModelGraph
 
-/// A model made ready for the processor: its trunk as a compiled graph, and the memory for one run's input and scores.
+/// A model made ready: its trunk as a compiled graph, and the host's memory for one run's input and scores.
+///
+/// The trunk runs on the processor or on any other backend; masks are made of its scores on the processor.
 ///
 /// Used by one thread at a time.
 package final class CPUNetwork {
     /// The model.
     package let model: Model
-    /// Runs the trunk, and the threads that make masks of its scores.
+    /// The threads that make masks of the scores, and that run the trunk where no other backend does.
     package let backend: CPUBackend
     /// The network without its trailing resizes.
     package let trunk: any CompiledGraph
@@ -25,12 +27,15 @@ package final class CPUNetwork {
     /// - Parameters:
     ///   - threads: Threads that work on one run. Nil: one for each core.
     ///   - batch: Pictures in every run.
-    package init(model: Model, threads: Int?, batch: Int = 1) throws {
+    ///   - device: Runs the trunk. Nil: the processor.
+    package init(
+        model: Model, threads: Int?, batch: Int = 1, on device: (any InferenceBackend)? = nil
+    ) throws {
         self.model = model
         backend = try CPUBackend(threads: threads)
         let (trunk, head) = model.graph.optimized().separatingHead()
         self.head = head
-        self.trunk = try backend.compile(trunk, batch: batch)
+        self.trunk = try (device ?? backend).compile(trunk, batch: batch)
         outputExtent = model.graph.shape(of: model.graph.outputs[0]).extent
         input = FloatBuffer(count: batch * model.input.shape.elementCount)
         scores = FloatBuffer(count: batch * trunk.shape(of: trunk.outputs[0]).elementCount)

@@ -8,7 +8,8 @@ import Synchronization
 ///     let result = try segmenter.segment(image: ImageFile.read(path: "photo.jpg").image)
 ///     if let mask = result.categoryMask { print(segmenter.labels[Int(mask[x, y])]) }
 ///
-/// One segmenter may be used from any number of tasks and threads. It runs one picture at a time; the others wait.
+/// One segmenter may be used from any number of tasks and threads. On the processor it runs one picture at a time; the
+/// others wait.
 /// All memory but the results' is taken once for each size of picture, so a stream of frames of one size takes none.
 ///
 /// Names follow MediaPipe's Image Segmenter for Swift. One difference: in a live stream the newest waiting frame is
@@ -23,6 +24,11 @@ public final class ImageSegmenter: Sendable {
     public let options: ImageSegmenterOptions
     /// What the network runs on: `CPU (AVX2, 2 threads)`.
     public var deviceName: String { engine.deviceName }
+    /// Why it runs on that: `no graphics processor was found`.
+    public let deviceReason: String
+    /// Why pictures are computed on the processor though a graphics processor was chosen: what went wrong with that. Nil:
+    /// nothing has.
+    public var deviceFailure: String? { engine.deviceFailure }
 
     private let engine: any SegmentationEngine
     private let queue = DispatchQueue(label: "silhouette.live-stream", qos: .userInteractive)
@@ -45,8 +51,8 @@ public final class ImageSegmenter: Sendable {
 
     /// Prepares the device for a model that is loaded already.
     public convenience init(options: ImageSegmenterOptions, model: Model) throws(ImageSegmenterError) {
-        try self.init(
-            options: options, labels: model.labels, engine: CPUEngine(model: model, options: options))
+        let choice = try EngineChoice(model: model, options: options)
+        try self.init(options: options, labels: model.labels, engine: choice.engine, deviceReason: choice.reason)
     }
 
     /// Loads a model, with defaults for everything else.
@@ -57,9 +63,10 @@ public final class ImageSegmenter: Sendable {
     }
 
     /// Creates a segmenter on any engine.
-    package init(options: ImageSegmenterOptions, labels: [String], engine: any SegmentationEngine)
-        throws(ImageSegmenterError)
-    {
+    package init(
+        options: ImageSegmenterOptions, labels: [String], engine: any SegmentationEngine,
+        deviceReason: String = "chosen by the caller"
+    ) throws(ImageSegmenterError) {
         if let absent = options.confidenceClasses?.first(where: { !labels.indices.contains($0) }) {
             throw .invalidOptions("class \(absent) does not exist: the model has \(labels.count) classes")
         }
@@ -68,6 +75,7 @@ public final class ImageSegmenter: Sendable {
         self.options = options
         self.labels = labels
         self.engine = engine
+        self.deviceReason = deviceReason
     }
 
     deinit { listeners.withLock { $0.finish() } }
@@ -120,7 +128,7 @@ public final class ImageSegmenter: Sendable {
         let masks = try engine.segment(image)
         return ImageSegmenterResult(
             categoryMask: masks.categories, confidenceMasks: masks.confidences, scores: masks.scores, labels: labels,
-            width: masks.width, height: masks.height, timings: masks.timings, deviceName: deviceName)
+            width: masks.width, height: masks.height, timings: masks.timings, deviceName: masks.deviceName)
     }
 
     /// Runs frames until none waits.

@@ -6,19 +6,15 @@ public struct BaseOptions: Sendable {
     public var modelAssetPath: String?
     /// What the network runs on.
     public var device: Device = .automatic
+    /// How a Vulkan device stores activations.
+    public var precision: Precision = .float32
     /// Threads of the CPU path. Nil: one for each core that the process may use.
     public var threadCount: Int?
+    /// Told once where the device failed and the processor has taken over. Called from any thread.
+    public var warningHandler: (@Sendable (String) -> Void)?
 
     /// Creates options with their defaults.
     public init() {}
-}
-
-/// What a network runs on.
-public enum Device: String, Sendable, CaseIterable {
-    /// The best that there is.
-    case automatic = "auto"
-    /// The processor.
-    case cpu
 }
 
 /// How pictures come to the segmenter.

@@ -4,11 +4,17 @@ import Imaging
 ///
 /// What stands behind it (the CPU path; a Vulkan frame scheduler) is no concern of `ImageSegmenter`'s.
 package protocol SegmentationEngine: AnyObject, Sendable {
-    /// What the work is done on, for people.
+    /// What the work is done on now, for people.
     var deviceName: String { get }
+    /// Why the device that the engine was made for is not used any more. Nil: it is.
+    var deviceFailure: String? { get }
 
     /// Segments one picture. May be called from any thread; calls that meet wait for each other.
     func segment(_ image: Image) throws(ImageSegmenterError) -> Masks
+}
+
+extension SegmentationEngine {
+    package var deviceFailure: String? { nil }
 }
 
 /// What an engine makes of one picture.
@@ -17,6 +23,8 @@ package struct Masks: Sendable {
     package var width: Int
     /// Rows of every mask.
     package var height: Int
+    /// What they were computed on, for people.
+    package var deviceName: String
     /// The most likely class of each pixel, where asked for.
     package var categories: CategoryMask?
     /// One mask for each class asked for.
@@ -28,11 +36,12 @@ package struct Masks: Sendable {
 
     /// Creates a result.
     package init(
-        width: Int, height: Int, categories: CategoryMask? = nil, confidences: [ConfidenceMask]? = nil,
-        scores: ScoreMap? = nil, timings: Timings
+        width: Int, height: Int, deviceName: String, categories: CategoryMask? = nil,
+        confidences: [ConfidenceMask]? = nil, scores: ScoreMap? = nil, timings: Timings
     ) {
         self.width = width
         self.height = height
+        self.deviceName = deviceName
         self.categories = categories
         self.confidences = confidences
         self.scores = scores

@@ -30,7 +30,7 @@ final class FakeEngine: SegmentationEngine {
         }
         if image.width == failingWidth { throw .inferenceFailed("as the test asked") }
         return Masks(
-            width: image.width, height: 1,
+            width: image.width, height: 1, deviceName: deviceName,
             categories: CategoryMask(
                 width: image.width, height: 1, categories: [UInt8](repeating: 1, count: image.width)),
             timings: Timings(preprocessMilliseconds: 1, inferenceMilliseconds: 2, postprocessMilliseconds: 3))

@@ -1,7 +1,9 @@
+import CPUBackend
 import Glibc
 import Imaging
 import ModelGraph
 import Silhouette
+import VulkanBackend
 
 /// Runs `silhouette bench`.
 func bench(_ settings: BenchSettings) throws -> ExitCode {
@@ -21,7 +23,9 @@ private func benchNetwork(_ settings: BenchSettings) throws -> BenchReport {
 
     let start = ContinuousClock.now
     let model = try Model(path: path)
-    let network = try CPUNetwork(model: model, threads: settings.threads, batch: settings.batch)
+    let target = try BenchTarget(settings)
+    let network = try CPUNetwork(
+        model: model, threads: settings.threads, batch: settings.batch, on: try target.makeBackend(settings.precision))
     let sampler = network.sampler()
     var maps = [UInt8](repeating: 0, count: settings.batch * network.outputExtent.height * network.outputExtent.width)
     let preparation = milliseconds(since: start)
@@ -37,15 +41,21 @@ private func benchNetwork(_ settings: BenchSettings) throws -> BenchReport {
             }
         }
     }
+    var deviceTimes: [Double] = []
     let (first, latencies) = try time(settings) {
         try network.run()
         makeMasks()
+    } after: {
+        if let seconds = try (network.trunk as? any DeviceTimedGraph)?.deviceSeconds() {
+            deviceTimes.append(seconds * 1000)
+        }
     }
     return BenchReport(
-        model: model.name, device: network.backend.deviceName, driver: network.backend.instructionSet.rawValue,
+        model: model.name, device: target.name ?? network.backend.deviceName,
+        driver: target.driver ?? network.backend.instructionSet.rawValue,
         precision: settings.precision, batch: settings.batch, threads: network.backend.threadCount,
         scope: .network, input: settings.picture.map { Input($0).displayName } ?? "seeded noise",
-        latencies: latencies, firstRunMilliseconds: preparation + first,
+        latencies: latencies, deviceTimes: deviceTimes, firstRunMilliseconds: preparation + first,
         peakResidentByteCount: peakResidentByteCount(),
         layers: settings.listsLayers ? try profile(network, settings.iterations, makeMasks) : [])
 }
@@ -59,17 +69,23 @@ private func benchCall(_ settings: BenchSettings) throws -> BenchReport {
 
     let start = ContinuousClock.now
     let model = try Model(path: path)
+    let target = try BenchTarget(settings)
     var options = ImageSegmenterOptions()
     options.baseOptions.device = settings.device
     options.baseOptions.threadCount = settings.threads
-    let engine = try CPUEngine(model: model, options: options)
-    let segmenter = try ImageSegmenter(options: options, labels: model.labels, engine: engine)
+    options.baseOptions.precision = settings.precision
+    let segmenter = try ImageSegmenter(options: options, model: model)
     let preparation = milliseconds(since: start)
 
-    let (first, latencies) = try time(settings) { _ = try segmenter.segment(image: image) }
+    let (first, latencies) = try time(settings) {
+        _ = try segmenter.segment(image: image)
+        // What took over would be timed under a wrong name.
+        if let failure = segmenter.deviceFailure { throw ImageSegmenterError.unusableDevice(failure) }
+    }
+    let processor = try CPUBackend(threads: settings.threads)
     return BenchReport(
-        model: model.name, device: engine.deviceName, driver: engine.instructionSet, precision: settings.precision,
-        batch: 1, threads: engine.threadCount, scope: .call,
+        model: model.name, device: segmenter.deviceName, driver: target.driver ?? processor.instructionSet.rawValue,
+        precision: settings.precision, batch: 1, threads: processor.threadCount, scope: .call,
         input: "\(Input(picture).displayName), \(image.width)x\(image.height)", latencies: latencies,
         firstRunMilliseconds: preparation + first, peakResidentByteCount: peakResidentByteCount(), layers: [])
 }
@@ -101,7 +117,11 @@ private func fillInput(of network: CPUNetwork, with image: Image?) {
 }
 
 /// How long the first run took, and each of the timed ones, in milliseconds.
-private func time(_ settings: BenchSettings, _ body: () throws -> Void) throws -> (first: Double, [Double]) {
+///
+/// - Parameter after: Called after each timed run, and not timed.
+private func time(_ settings: BenchSettings, _ body: () throws -> Void, after: () throws -> Void = {}) throws
+    -> (first: Double, [Double])
+{
     func once() throws -> Double {
         let start = ContinuousClock.now
         try body()
@@ -109,7 +129,12 @@ private func time(_ settings: BenchSettings, _ body: () throws -> Void) throws -
     }
     let first = try once()
     for _ in 0..<settings.warmup { try body() }
-    return (first, try (0..<settings.iterations).map { _ in try once() })
+    let latencies = try (0..<settings.iterations).map { _ in
+        let latency = try once()
+        try after()
+        return latency
+    }
+    return (first, latencies)
 }
 
 /// The mean time of each layer, and of making the masks of the scores.

@@ -1,3 +1,5 @@
+import Silhouette
+
 /// The outcome of one benchmark.
 package struct BenchReport {
     /// How long one layer took on average.
@@ -23,14 +25,16 @@ package struct BenchReport {
     package var scope: BenchScope
     package var input: String
     package var latencies: [Double]
+    /// The time that the device itself counted for each run. Empty: it has no clock of its own.
+    package var deviceTimes: [Double]
     package var firstRunMilliseconds: Double
     package var peakResidentByteCount: Int
     package var layers: [LayerTime]
 
     package init(
         model: String, device: String, driver: String, precision: Precision, batch: Int, threads: Int,
-        scope: BenchScope, input: String, latencies: [Double], firstRunMilliseconds: Double,
-        peakResidentByteCount: Int, layers: [LayerTime]
+        scope: BenchScope, input: String, latencies: [Double], deviceTimes: [Double] = [],
+        firstRunMilliseconds: Double, peakResidentByteCount: Int, layers: [LayerTime]
     ) {
         self.model = model
         self.device = device
@@ -41,6 +45,7 @@ package struct BenchReport {
         self.scope = scope
         self.input = input
         self.latencies = latencies
+        self.deviceTimes = deviceTimes
         self.firstRunMilliseconds = firstRunMilliseconds
         self.peakResidentByteCount = peakResidentByteCount
         self.layers = layers
@@ -49,20 +54,24 @@ package struct BenchReport {
     /// Pictures a second, from the median latency.
     package var imagesPerSecond: Double { Double(batch) * 1000 / Distribution(latencies).median }
 
-    /// One JSON object. The processor has no clock of its own beside the host's, so `device_ms` is null.
+    /// One JSON object. The processor has no clock of its own beside the host's, so `device_ms` is null there.
     package var json: String {
-        let latency = Distribution(latencies)
+        func distribution(_ values: [Double]) -> JSONValue {
+            guard !values.isEmpty else { return .null }
+            let values = Distribution(values)
+            return .object([
+                "min": .number(values.min), "median": .number(values.median), "p95": .number(values.p95),
+                "p99": .number(values.p99), "max": .number(values.max),
+            ])
+        }
         return JSONValue.object([
             "results": .list([
                 .object([
                     "device": .text(device), "driver": .text(driver), "precision": .text(precision.rawValue),
                     "batch": .integer(batch), "threads": .integer(threads), "scope": .text(scope.rawValue),
                     "model": .text(model), "input": .text(input), "iterations": .integer(latencies.count),
-                    "latency_ms": .object([
-                        "min": .number(latency.min), "median": .number(latency.median), "p95": .number(latency.p95),
-                        "p99": .number(latency.p99), "max": .number(latency.max),
-                    ]),
-                    "device_ms": .null, "images_per_second": .number(imagesPerSecond),
+                    "latency_ms": distribution(latencies), "device_ms": distribution(deviceTimes),
+                    "images_per_second": .number(imagesPerSecond),
                     "first_run_ms": .number(firstRunMilliseconds),
                     "peak_rss_bytes": .integer(peakResidentByteCount),
                     "layers": .list(
@@ -86,25 +95,32 @@ package struct BenchReport {
             ("precision", "\(precision.rawValue), batch \(batch)"),
             ("latency", "median \(ms(latency.median)) of \(latencies.count) runs"),
             ("", "min \(ms(latency.min)), p95 \(ms(latency.p95)), p99 \(ms(latency.p99)), max \(ms(latency.max))"),
+        ]
+        if !deviceTimes.isEmpty {
+            let device = Distribution(deviceTimes)
+            rows.append(("device time", "median \(ms(device.median)), min \(ms(device.min)), max \(ms(device.max))"))
+        }
+        rows += [
             ("images/s", decimal(imagesPerSecond, places: 1)),
             ("first run", ms(firstRunMilliseconds)),
             ("peak memory", decimal(Double(peakResidentByteCount) / 1_048_576, places: 1) + " MiB"),
-        ].map { name, value in name + String(repeating: " ", count: 13 - name.count) + value }
+        ]
+        var lines = rows.map { name, value in name + String(repeating: " ", count: 13 - name.count) + value }
         if !layers.isEmpty {
             let total = layers.map(\.milliseconds).reduce(0, +)
             let nameWidth = layers.map(\.name.count).max() ?? 0
             let operationWidth = layers.map(\.operation.count).max() ?? 0
-            rows.append("")
+            lines.append("")
             for layer in layers {
                 let share = total > 0 ? layer.milliseconds / total * 100 : 0
-                rows.append(
+                lines.append(
                     padded(decimal(layer.milliseconds, places: 3), 9, .right) + " ms"
                         + padded(decimal(share, places: 1), 6, .right) + " %  "
                         + padded(layer.operation, operationWidth) + "  " + padded(layer.name, nameWidth))
             }
-            rows.append(padded(decimal(total, places: 3), 9, .right) + " ms  sum of the layers")
+            lines.append(padded(decimal(total, places: 3), 9, .right) + " ms  sum of the layers")
         }
-        return rows.map { line in
+        return lines.map { line in
             var line = line
             while line.last == " " { line.removeLast() }
             return line

@@ -8,19 +8,13 @@ package enum BenchScope: String, CaseIterable, Sendable {
     case call
 }
 
-/// Arithmetic of the network.
-package enum Precision: String, CaseIterable, Sendable {
-    /// 32-bit floating point throughout.
-    case fp32
-}
-
 /// What the command line of `silhouette bench` asks for.
 package struct BenchSettings: Sendable {
     package var model: String?
     package var device: Device = .automatic
     package var threads: Int?
     package var batch = 1
-    package var precision: Precision = .fp32
+    package var precision: Precision = .float32
     package var iterations = 50
     package var warmup = 5
     package var scope: BenchScope = .network
@@ -53,9 +47,7 @@ extension Command<BenchSettings> {
             .device(\.device),
             .threads(\.threads),
             .integer("batch", in: 1...256, "Pictures in every run. (default: 1)", \.batch),
-            .choice(
-                "precision", nil, "Arithmetic of the network.", \.precision, default: .fp32,
-                refusing: ["fp16": "cannot be fp16: the CPU path computes in fp32"]),
+            .precision(\.precision),
             .integer("iterations", in: 1...1_000_000, "Runs that are timed. (default: 50)", \.iterations),
             .integer("warmup", in: 0...1_000_000, "Runs before them. (default: 5)", \.warmup),
             .choice(
@@ -75,6 +67,7 @@ extension Command<BenchSettings> {
             settings.picture = operand
         },
         check: { settings throws(UsageError) in
+            try settings.precision.check(on: settings.device)
             if settings.scope == .call {
                 guard settings.picture != nil else { throw UsageError("--scope call needs a photograph") }
                 guard settings.batch == 1 else { throw UsageError("--scope call runs one picture at a time") }

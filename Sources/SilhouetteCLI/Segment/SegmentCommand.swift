@@ -22,7 +22,10 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     let classes = try settings.classes.map { names throws(UsageError) in try classIndices(names, in: model.labels) }
     let files = try plan((classes ?? Array(model.labels.indices)).map { model.labels[$0] })
 
-    let segmenter = try ImageSegmenter(options: settings.segmenterOptions(classes), model: model)
+    let progress = Progress(total: inputs.count, printsResults: files.files != nil)
+    var options = settings.segmenterOptions(classes)
+    options.baseOptions.warningHandler = { progress.note("silhouette: \($0)") }
+    let segmenter = try ImageSegmenter(options: options, model: model)
     if case .folder(let path) = destination, let reason = makeFolder(path) {
         Console.report(singleLine("silhouette segment: \(path): \(reason)"))
         return .failure
@@ -30,10 +33,11 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     let run = SegmentRun(
         settings: settings, inputs: inputs, plan: files, segmenter: segmenter,
         rendering: Rendering(
-            kind: settings.output, format: files.format, palette: Palette(of: model), classes: classes.map(Set.init)))
+            kind: settings.output, format: files.format, palette: Palette(of: model), classes: classes.map(Set.init)),
+        progress: progress)
     if settings.isVerbose {
         run.progress.note("model: \(location.path) (\(location.origin.explanation))")
-        run.progress.note("device: \(segmenter.deviceName)\(settings.device.explanation)")
+        run.progress.note("device: \(segmenter.deviceName) (\(segmenter.deviceReason))")
     }
     return run.run()
 }
@@ -46,17 +50,6 @@ private struct SegmentRun: Sendable {
     let segmenter: ImageSegmenter
     let rendering: Rendering
     let progress: Progress
-
-    init(
-        settings: SegmentSettings, inputs: [Input], plan: OutputPlan, segmenter: ImageSegmenter, rendering: Rendering
-    ) {
-        self.settings = settings
-        self.inputs = inputs
-        self.plan = plan
-        self.segmenter = segmenter
-        self.rendering = rendering
-        progress = Progress(total: inputs.count, printsResults: plan.files != nil)
-    }
 
     /// A photograph on its way through the stages.
     private struct Job: Sendable {
@@ -154,6 +147,7 @@ extension SegmentSettings {
     fileprivate func segmenterOptions(_ classes: [Int]?) -> ImageSegmenterOptions {
         var options = ImageSegmenterOptions()
         options.baseOptions.device = device
+        options.baseOptions.precision = precision
         options.baseOptions.threadCount = threads
         options.shouldOutputCategoryMask = output == .mask || output.showsPicture
         options.shouldOutputConfidenceMasks = output == .confidence
@@ -185,9 +179,4 @@ extension ModelLocator.Origin {
         case .cache: "found in the cache"
         }
     }
-}
-
-extension Device {
-    /// What is added to the device's name, for people.
-    var explanation: String { self == .automatic ? " (auto: this version runs on the processor only)" : "" }
 }

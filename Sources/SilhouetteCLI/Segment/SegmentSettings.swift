@@ -27,6 +27,7 @@ package struct SegmentSettings: Sendable {
     package var destination: String?
     package var model: String?
     package var device: Device = .automatic
+    package var precision: Precision = .float32
     package var output: SegmentOutput = .overlay
     package var maskSize: MaskSize = .source
     package var classes: [String]?
@@ -40,11 +41,6 @@ package struct SegmentSettings: Sendable {
 
 /// Threads that may be asked for.
 let threadRange = 1...CPUBackend.mostThreads
-
-/// What is said to those who ask for Vulkan.
-let deviceRefusals = [
-    "vulkan": "cannot be vulkan: this version runs on the processor only; use cpu or auto"
-]
 
 extension Command<SegmentSettings> {
     /// `silhouette segment`.
@@ -83,6 +79,7 @@ extension Command<SegmentSettings> {
                 \.destination),
             .text("model", "m", "FILE", "The model (see below).", \.model),
             .device(\.device),
+            .precision(\.precision),
             .choice(
                 "output", nil,
                 """
@@ -136,7 +133,29 @@ extension Command<SegmentSettings> {
 extension Option {
     /// `--device`, the same for all commands.
     static func device(_ member: WritableKeyPath<Settings, Device> & Sendable) -> Option {
-        choice("device", "d", "What runs the network.", member, default: .automatic, refusing: deviceRefusals)
+        value(
+            "device", "d", "auto|cpu|vulkan[:INDEX|:NAME]",
+            """
+            What runs the network.
+            auto: the best graphics processor, or the processor where there is none.
+            vulkan: the best Vulkan device, or the one with this index or name; a software device only so.
+            (default: auto)
+            """
+        ) { settings, value throws(UsageError) in
+            guard let device = Device(value) else {
+                let words = ["auto", "cpu", "vulkan"]
+                let hint = nearest(to: value, among: words).map { "; did you mean \($0)?" } ?? ""
+                throw UsageError("is auto, cpu, vulkan, vulkan:INDEX or vulkan:NAME, not '\(value)'\(hint)")
+            }
+            settings[keyPath: member] = device
+        }
+    }
+
+    /// `--precision`, the same for all commands.
+    static func precision(_ member: WritableKeyPath<Settings, Precision> & Sendable) -> Option {
+        choice(
+            "precision", nil, "How a Vulkan device stores activations and weights; the processor computes in fp32.",
+            member, default: .float32)
     }
 
     /// `--threads`, the same for all commands.
@@ -145,10 +164,20 @@ extension Option {
     }
 }
 
+extension Precision {
+    /// Refuses what the processor cannot do.
+    func check(on device: Device) throws(UsageError) {
+        guard device != .cpu || self == .float32 else {
+            throw UsageError("--precision \(rawValue) needs a Vulkan device; the processor computes in fp32")
+        }
+    }
+}
+
 extension SegmentSettings {
     /// Checks what the options say together.
     func check() throws(UsageError) {
         guard !inputs.isEmpty else { throw UsageError("no photograph given") }
+        try precision.check(on: device)
         guard inputs.filter({ $0 == "-" }).count <= 1 else { throw UsageError("standard input (-) is given twice") }
         if let empty = inputs.first(where: \.isEmpty) { throw UsageError("a photograph's name is empty: '\(empty)'") }
         if output.showsPicture, maskSize == .model {

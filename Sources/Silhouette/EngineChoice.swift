@@ -1,0 +1,32 @@
+import ModelGraph
+import VulkanCompute
+
+/// The engine for a device that was asked for, and why it is this one.
+package struct EngineChoice {
+    /// Runs frames.
+    package let engine: any SegmentationEngine
+    /// Why it runs on what it does, as the end of a sentence.
+    package let reason: String
+
+    /// Chooses and prepares a device.
+    ///
+    /// A Vulkan device that was asked for and does not exist is an error. One that exists and fails is replaced by the
+    /// processor, with a warning.
+    ///
+    /// - Parameter faults: Makes Vulkan calls fail, for tests.
+    package init(model: Model, options: ImageSegmenterOptions, faults: FaultInjector? = nil)
+        throws(ImageSegmenterError)
+    {
+        let choice = try DeviceChoice(options.baseOptions.device, faults: faults)
+        reason = choice.reason
+        switch choice.outcome {
+        case .processor: engine = try CPUEngine(model: model, options: options)
+        case .vulkan(let physical, let instance):
+            engine = try VulkanEngine(
+                name: physical.name,
+                start: { try VulkanRunner(model: model, options: options, physical, instance) },
+                substitute: { () throws(ImageSegmenterError) in try CPUEngine(model: model, options: options) },
+                warn: options.baseOptions.warningHandler)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Dispatch
+import Synchronization
+
+/// Runs frames on a device that may stop working.
+protocol FrameRunner: AnyObject, Sendable {
+    /// What it runs on, for people.
+    var deviceName: String { get }
+
+    /// Segments one picture.
+    ///
+    /// - Throws: `ImageSegmenterError.resultTooLarge` where the request is at fault; anything else is the device's.
+    func segment(_ image: Image) throws -> Masks
+
+    /// Waits until the device works on nothing any more.
+    func waitUntilIdle()
+}
+
+/// Runs frames on a Vulkan device as long as that works, and on the processor from the first failure on.
+///
+/// Whatever fails (the device is lost, memory runs out, a frame takes too long, a shader does not compile, the self-check
+/// finds a wrong answer), the frame that it happened to is computed again from its picture. So no caller sees a failure, and no
+/// result comes from a device that has had one.
+package final class VulkanEngine: SegmentationEngine {
+    private struct State {
+        /// Nil: the device has failed.
+        var runner: (any FrameRunner)?
+        var substitute: (any SegmentationEngine)?
+        var failure: String?
+    }
+
+    private let state: Mutex<State>
+    private let name: String
+    private let makeSubstitute: @Sendable () throws(ImageSegmenterError) -> any SegmentationEngine
+    private let warn: (@Sendable (String) -> Void)?
+    /// Entered while what the device had is being given back.
+    private let retirement = DispatchGroup()
+    /// How long the end of the engine waits for that. A device that hangs is left alone after it.
+    private static let retirementSeconds = 2.0
+
+    /// Starts on the device; where that fails, begins with the processor.
+    ///
+    /// - Parameters:
+    ///   - name: The device, for messages.
+    ///   - start: Prepares the device.
+    ///   - substitute: Prepares the processor.
+    ///   - warn: Told once what failed.
+    init(
+        name: String, start: () throws -> any FrameRunner,
+        substitute: @escaping @Sendable () throws(ImageSegmenterError) -> any SegmentationEngine,
+        warn: (@Sendable (String) -> Void)?
+    ) throws(ImageSegmenterError) {
+        self.name = name
+        self.warn = warn
+        makeSubstitute = substitute
+        do {
+            state = Mutex(State(runner: try start()))
+        } catch let error as ImageSegmenterError where error.isRequestAtFault {
+            throw error
+        } catch {
+            state = Mutex(State(failure: "\(error)"))
+            report("\(error)")
+            _ = try self.substitute()
+        }
+    }
+
+    deinit {
+        if let runner = state.withLock({ $0.runner.take() }) { retire(runner) }
+        _ = retirement.wait(timeout: .now() + Self.retirementSeconds)
+    }
+
+    package var deviceName: String { state.withLock { $0.runner?.deviceName ?? $0.substitute?.deviceName ?? name } }
+
+    package var deviceFailure: String? { state.withLock(\.failure) }
+
+    package func segment(_ image: Image) throws(ImageSegmenterError) -> Masks {
+        if let runner = state.withLock(\.runner) {
+            do {
+                return try runner.segment(image)
+            } catch let error as ImageSegmenterError where error.isRequestAtFault {
+                throw error
+            } catch {
+                giveUp(runner, "\(error)")
+            }
+        }
+        return try substitute().segment(image)
+    }
+
+    /// Stops using the device. Several frames may fail at once: the first one speaks.
+    private func giveUp(_ runner: any FrameRunner, _ failure: String) {
+        let isFirst = state.withLock { state in
+            guard state.runner === runner else { return false }
+            state.runner = nil
+            state.failure = failure
+            return true
+        }
+        guard isFirst else { return }
+        report(failure)
+        retire(runner)
+    }
+
+    /// Gives back what the device had. After a time-out it may still be at work, so another thread waits for it.
+    private func retire(_ runner: any FrameRunner) {
+        DispatchQueue.global().async(group: retirement) { runner.waitUntilIdle() }
+    }
+
+    private func report(_ failure: String) {
+        warn?("\(name) is not used any more: \(failure); this picture and all later ones are computed on the processor")
+    }
+
+    private func substitute() throws(ImageSegmenterError) -> any SegmentationEngine {
+        try state.withLock { state throws(ImageSegmenterError) in
+            if let substitute = state.substitute { return substitute }
+            let substitute = try makeSubstitute()
+            state.substitute = substitute
+            return substitute
+        }
+    }
+}
+
+extension ImageSegmenterError {
+    /// Whether another device would refuse as well.
+    fileprivate var isRequestAtFault: Bool {
+        switch self {
+        case .resultTooLarge, .invalidOptions: true
+        default: false
+        }
+    }
+}
