@@ -84,22 +84,6 @@ public struct Weights: Sendable {
     }
 }
 
-/// The value of an IEEE 754 binary16 number given by its bits.
-///
-/// `Float16` is not available on every processor that Swift compiles for, and a table or an intrinsic gains nothing.
-public func float(fromHalf bits: UInt16) -> Float {
-    let sign = UInt32(bits & 0x8000) << 16
-    let exponent = UInt32(bits >> 10) & 0x1f
-    let fraction = UInt32(bits & 0x3ff)
-    switch exponent {
-    case 0:  // zero and subnormal numbers: fraction * 2^-24, exact in float32
-        let magnitude = Float(fraction) * 0x1p-24
-        return sign == 0 ? magnitude : -magnitude
-    case 31: return Float(bitPattern: sign | 0x7f80_0000 | fraction << 13)
-    default: return Float(bitPattern: sign | (exponent + 112) << 23 | fraction << 13)
-    }
-}
-
 /// Owns the values of weights that come from no file.
 private final class ArrayStorage: Weights.Storage {
     // Never written after init, freed in deinit: safe to read from any thread.

@@ -86,8 +86,9 @@ extension DispatchPlan {
         _ layer: Layer, _ shader: String, _ tile: Tile?, _ access: Access, _ packed: PackedConvolution,
         constants: [UInt32], push: [Int]
     ) {
-        var words = packed.values.map(\.bitPattern)
-        if settings.precision == .float16 { words = words.map(roundedToFloat16) }
+        let stored =
+            settings.precision == .float16 ? packed.values.map { float(fromHalf: halfBits(of: $0)) } : packed.values
+        let words = stored.map(\.bitPattern)
         let weights = add(
             PlannedConstant(
                 kind: access == .uniform ? .uniformBlocks(slices: packed.sliceCount) : .weights(access), words: words))
@@ -107,16 +108,4 @@ extension DispatchPlan {
                     groups((pixels(layer.output) + (tile?.pixels ?? 1) - 1) / (tile?.pixels ?? 1)), packed.groupCount, 1
                 )))
     }
-}
-
-/// The bits of a float32 rounded to the nearest float16 (ties to even) and back: what float16 storage makes of a weight.
-func roundedToFloat16(_ bits: UInt32) -> UInt32 {
-    let value = Float(bitPattern: bits)
-    let magnitude = abs(value)
-    guard magnitude.isFinite else { return bits }
-    if magnitude >= 65_520 { return (value < 0 ? -Float.infinity : .infinity).bitPattern }
-    // Adding and subtracting a power of two rounds to its unit in the last place: 2^-24 for subnormal numbers of float16.
-    let exponent = max(magnitude == 0 ? -14 : Int(magnitude.exponent), -14)
-    let shift = Float(sign: .plus, exponent: exponent + 13, significand: 1.5)
-    return ((value + shift) - shift).bitPattern
 }

@@ -152,7 +152,7 @@ struct BlockedTensor: Sendable {
                     if precision == .float32 {
                         memory.storeBytes(of: value, toByteOffset: (place + lane) * 4, as: Float.self)
                     } else {
-                        memory.storeBytes(of: halfBits(value), toByteOffset: (place + lane) * 2, as: UInt16.self)
+                        memory.storeBytes(of: halfBits(of: value), toByteOffset: (place + lane) * 2, as: UInt16.self)
                     }
                 }
             }
@@ -176,14 +176,4 @@ struct BlockedTensor: Sendable {
             }
         }
     }
-}
-
-/// The nearest float16 of a float32, ties to even, as its bits.
-func halfBits(_ value: Float) -> UInt16 {
-    let sign = UInt16(truncatingIfNeeded: value.bitPattern >> 16) & 0x8000
-    let rounded = abs(Float(bitPattern: roundedToFloat16(value.bitPattern)))
-    if rounded.isNaN { return sign | 0x7e00 }
-    if rounded.isInfinite { return sign | 0x7c00 }
-    if rounded < 0x1p-14 { return sign | UInt16(rounded * 0x1p24) }
-    return sign | UInt16(truncatingIfNeeded: (rounded.bitPattern - (112 << 23)) >> 13)
 }
