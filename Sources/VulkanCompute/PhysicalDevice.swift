@@ -17,6 +17,8 @@ public struct PhysicalDevice: Sendable {
     }
 
     nonisolated(unsafe) let handle: VkPhysicalDevice
+    /// The handle is the instance's.
+    private let instance: VulkanInstance
     /// Position among the loader's devices.
     public let index: Int
     /// As in `NVIDIA GeForce RTX 3090`.
@@ -33,6 +35,10 @@ public struct PhysicalDevice: Sendable {
     public let limits: DeviceLimits
     /// What distinguishes a pipeline cache of this device and driver from all others.
     public let cacheIdentity: CacheIdentity
+    /// The queue family to use; nil where none computes.
+    let computeQueueFamily: UInt32?
+    /// Significant bits of a time stamp on its queues; 0 where there are none.
+    let timestampBits: UInt32
 
     /// A version of Vulkan.
     public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
@@ -67,8 +73,9 @@ public struct PhysicalDevice: Sendable {
         public let uuid: [UInt8]
     }
 
-    init(handle: VkPhysicalDevice, index: Int) {
+    init(handle: VkPhysicalDevice, index: Int, instance: VulkanInstance) {
         self.handle = handle
+        self.instance = instance
         self.index = index
         var driver = VkPhysicalDeviceDriverProperties()
         driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES
@@ -109,6 +116,7 @@ public struct PhysicalDevice: Sendable {
                 .filter { $0.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT.rawValue != 0 }
                 .map { Int(clamping: $0.size) }.max() ?? 0
         }
+        (computeQueueFamily, timestampBits) = Self.computeQueues(of: handle)
         limits = DeviceLimits(bare.limits, subgroupSize: Int(subgroup.subgroupSize))
         cacheIdentity = CacheIdentity(
             vendor: bare.vendorID, device: bare.deviceID, driverVersion: bare.driverVersion,
@@ -122,8 +130,11 @@ public struct PhysicalDevice: Sendable {
         return nil
     }
 
-    /// The queue family to use: one that computes, if possible one that does not draw.
-    var computeQueueFamily: UInt32? {
+    /// Whether it can tell how long its work took.
+    public var hasTimestamps: Bool { timestampBits > 0 && limits.timestampPeriod > 0 }
+
+    /// The family that computes, if possible one that does not draw, and the significant bits of its time stamps.
+    private static func computeQueues(of handle: VkPhysicalDevice) -> (family: UInt32?, timestampBits: UInt32) {
         var count: UInt32 = 0
         vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nil)
         var families = [VkQueueFamilyProperties](repeating: VkQueueFamilyProperties(), count: Int(count))
@@ -132,17 +143,8 @@ public struct PhysicalDevice: Sendable {
             families[$0].queueCount > 0 && families[$0].queueFlags & VK_QUEUE_COMPUTE_BIT.rawValue != 0
         }
         let alone = compute.first { families[$0].queueFlags & VK_QUEUE_GRAPHICS_BIT.rawValue == 0 }
-        return (alone ?? compute.first).map(UInt32.init)
-    }
-
-    /// Significant bits of a time stamp on the compute queue; 0 where there are none.
-    var timestampBits: UInt32 {
-        guard let family = computeQueueFamily else { return 0 }
-        var count: UInt32 = 0
-        vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nil)
-        var families = [VkQueueFamilyProperties](repeating: VkQueueFamilyProperties(), count: Int(count))
-        vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, &families)
-        return families[Int(family)].timestampValidBits
+        guard let family = alone ?? compute.first else { return (nil, 0) }
+        return (UInt32(family), families[family].timestampValidBits)
     }
 }
 

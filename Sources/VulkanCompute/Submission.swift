@@ -71,8 +71,8 @@ public final class TimestampPool: @unchecked Sendable {
 
     /// Creates a pool; nil where the device takes no time stamps.
     public init?(_ device: Device, count: Int) throws(VulkanError) {
+        guard device.physical.hasTimestamps else { return nil }
         let bits = device.physical.timestampBits
-        guard bits > 0, device.physical.limits.timestampPeriod > 0 else { return nil }
         self.device = device
         self.count = count
         mask = bits >= 64 ? .max : 1 << UInt64(bits) - 1

@@ -99,7 +99,7 @@ public final class VulkanInstance: Sendable {
             vkEnumeratePhysicalDevices(handle, &count, &handles)
         }
         return handles.prefix(Int(count)).compactMap(\.self).enumerated().map {
-            PhysicalDevice(handle: $0.element, index: $0.offset)
+            PhysicalDevice(handle: $0.element, index: $0.offset, instance: self)
         }
     }
 }
