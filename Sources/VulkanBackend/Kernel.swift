@@ -14,27 +14,3 @@ struct Kernel: Hashable, Sendable {
     /// The name that it is embedded under.
     var embeddedName: String { variant.isEmpty ? shader : "\(shader) \(variant)" }
 }
-
-/// Pipelines by kernel, each compiled once for a device.
-final class PipelineStore: @unchecked Sendable {
-    private let device: Device
-    private let cache: PipelineCache
-    private var pipelines: [Kernel: Pipeline] = [:]
-
-    init(_ device: Device, cache: PipelineCache) {
-        self.device = device
-        self.cache = cache
-    }
-
-    /// The pipeline of a kernel.
-    func pipeline(_ kernel: Kernel) throws(VulkanError) -> Pipeline {
-        if let pipeline = pipelines[kernel] { return pipeline }
-        let pipeline = try Pipeline(
-            device, code: ShaderLibrary.shared.code(kernel.embeddedName), interface: kernel.interface,
-            constants: kernel.constants, cache: cache, name: kernel.embeddedName)
-        pipelines[kernel] = pipeline
-        return pipeline
-    }
-
-    var count: Int { pipelines.count }
-}

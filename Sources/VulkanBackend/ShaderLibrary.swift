@@ -1,11 +1,14 @@
 import VulkanCompute
 
 /// The shaders of the project, compiled when the package was built.
-struct ShaderLibrary: Sendable {
+package struct ShaderLibrary: Sendable {
     /// SPIR-V in base64, by name and variant: `pointwise FLOAT16=0 ACCESS=2 TILE=4x2`.
     private let texts: [String: StaticString]
+    /// Shaders that are not the project's.
+    private var replacements: [String: [UInt32]] = [:]
 
-    static let shared = ShaderLibrary()
+    /// The shaders of the project.
+    package static let shared = ShaderLibrary()
 
     private init() {
         var texts: [String: StaticString] = [:]
@@ -14,12 +17,20 @@ struct ShaderLibrary: Sendable {
     }
 
     /// Names of all shaders and variants.
-    var names: [String] { texts.keys.sorted() }
+    package var names: [String] { texts.keys.sorted() }
 
     /// The words of a shader. It is part of the program, so one that is missing is a mistake of ours.
-    func code(_ name: String) -> [UInt32] {
+    package func code(_ name: String) -> [UInt32] {
+        if let replacement = replacements[name] { return replacement }
         guard let text = texts[name] else { preconditionFailure("there is no shader \(name)") }
         return text.withUTF8Buffer(decodeBase64)
+    }
+
+    /// The same shaders but for one: for tests that must see a broken shader be found.
+    package func replacing(_ name: String, with code: [UInt32]) -> ShaderLibrary {
+        var library = self
+        library.replacements[name] = code
+        return library
     }
 }
 

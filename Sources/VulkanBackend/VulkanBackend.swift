@@ -14,22 +14,33 @@ public final class VulkanBackend: InferenceBackend {
     static let timeoutNanoseconds: UInt64 = 60_000_000_000
 
     /// Creates a backend on a device.
-    public convenience init(_ device: Device, precision: StoragePrecision = .float32) throws(VulkanError) {
-        self.init(device, precision: precision, access: nil)
+    ///
+    /// - Parameters:
+    ///   - precision: How activations are stored.
+    ///   - cacheFolder: Where the driver's compiled shaders are kept between runs; nil for nowhere. A folder that cannot be used
+    ///     is done without.
+    public convenience init(_ device: Device, precision: StoragePrecision = .float32, cacheFolder: String? = nil) {
+        self.init(device, precision: precision, access: nil, cacheFolder: cacheFolder)
     }
 
-    package init(_ device: Device, precision: StoragePrecision, accessNumber: Int) {
-        self.device = device
-        self.precision = precision
-        access = Access(rawValue: accessNumber) ?? .storage
-        pipelines = PipelineStore(device, cache: PipelineCache(device))
+    package convenience init(_ device: Device, precision: StoragePrecision, accessNumber: Int) {
+        self.init(device, precision: precision, access: Access(rawValue: accessNumber) ?? .storage)
     }
 
-    init(_ device: Device, precision: StoragePrecision, access: Access?) {
+    /// A backend with shaders of the caller's.
+    package convenience init(_ device: Device, precision: StoragePrecision, shaders: ShaderLibrary) {
+        self.init(device, precision: precision, access: nil, shaders: shaders)
+    }
+
+    init(
+        _ device: Device, precision: StoragePrecision, access: Access?, shaders: ShaderLibrary = .shared,
+        cacheFolder: String? = nil
+    ) {
         self.device = device
         self.precision = precision
         self.access = access ?? .best(for: device.physical.limits)
-        pipelines = PipelineStore(device, cache: PipelineCache(device))
+        pipelines = PipelineStore(
+            device, shaders: shaders, folder: cacheFolder.map { PipelineCacheFolder(path: $0) })
     }
 
     /// As in `llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan, fp32)`.
@@ -41,6 +52,7 @@ public final class VulkanBackend: InferenceBackend {
     public func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
         let plan = DispatchPlan(
             graph, settings: PlanSettings(batch: batch, precision: precision, access: access))
+        defer { pipelines.keep() }
         return try VulkanGraph(BoundPlan(plan, device: device, pipelines: pipelines))
     }
 }
@@ -52,5 +64,16 @@ extension Access {
         let hasUniformBlocks =
             limits.uniformBufferRange >= WeightBlocks.byteCount && limits.uniformBuffersPerStage >= WeightBlocks.count
         return hasUniformBlocks ? .uniform : .texels
+    }
+}
+
+extension VulkanBackend {
+    /// How shaders would read activations and weights on a device with these limits, for people.
+    public static func accessDescription(for limits: DeviceLimits) -> String {
+        switch Access.best(for: limits) {
+        case .storage: "activations and weights from storage buffers"
+        case .texels: "activations and weights through the texture units"
+        case .uniform: "activations through the texture units, weights from uniform blocks"
+        }
     }
 }
