@@ -3,7 +3,7 @@ import ModelGraph
 
 /// Makes masks of any size from the scores that a network's trunk gives.
 ///
-/// The model's own last resize and the resize to the picture are one weighted sum (see `SampleTable`), so no score exists at
+/// The model's own last resize and the resize to the picture are one weighted sum (see `ScoreSums`), so no score exists at
 /// full size. For categories, most of a mask is filled a cell at a time: where one class has the largest score at all corners of
 /// a cell, it has it everywhere inside.
 ///
@@ -67,11 +67,10 @@ public final class ScoreSampler: @unchecked Sendable {
         var resizes = modelSize == nil ? head.resizes : []
         if region == nil && resamples { resizes.append(ScoreHead.Resize(extent: target, convention: .halfPixel)) }
         let from = self.shape.extent
-        rows = SampleTable(\.height, from: from, by: resizes, showing: region?.rows, to: target)
-        columns = SampleTable(\.width, from: from, by: resizes, showing: region?.columns, to: target)
-        precondition(
-            rows.seen.upperBound <= target.height && columns.seen.upperBound <= target.width
-                && rows.seen.lowerBound >= 0 && columns.seen.lowerBound >= 0, "a region outside the mask")
+        rows = SampleTable(
+            ScoreSums(\.height, from: from, by: resizes, showing: region?.rows, to: target), of: target.height)
+        columns = SampleTable(
+            ScoreSums(\.width, from: from, by: resizes, showing: region?.columns, to: target), of: target.width)
 
         let lanes = Int(backend.kernels.lanes)
         classStride = (classCount + lanes - 1) / lanes * lanes

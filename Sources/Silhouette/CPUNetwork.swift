@@ -82,13 +82,3 @@ package final class CPUNetwork {
             backend: backend)
     }
 }
-
-extension ScoreRegion.Span {
-    /// What the network saw at `target` of a picture and got at `input` of its `inputLength` rows or columns, of which
-    /// it made `outputLength`.
-    fileprivate init(showing input: Range<Int>, of inputLength: Int, output outputLength: Int, at target: Range<Int>) {
-        let scale = Double(outputLength) / Double(inputLength)
-        self.init(
-            source: Double(input.lowerBound) * scale..<Double(input.upperBound) * scale, target: target)
-    }
-}

@@ -1,5 +1,3 @@
-import ModelGraph
-
 /// Which part of a mask shows which part of the model's output, where they do not cover each other.
 ///
 ///     model's output              mask
@@ -24,6 +22,12 @@ public struct ScoreRegion: Hashable, Sendable {
             precondition(!source.isEmpty && !target.isEmpty, "a region without pixels")
             self.source = source
             self.target = target
+        }
+
+        /// What a network got at `input` of its `inputLength` rows or columns, of which it made `outputLength`.
+        public init(showing input: Range<Int>, of inputLength: Int, output outputLength: Int, at target: Range<Int>) {
+            let scale = Double(outputLength) / Double(inputLength)
+            self.init(source: Double(input.lowerBound) * scale..<Double(input.upperBound) * scale, target: target)
         }
     }
 
