@@ -27,7 +27,7 @@ let package = Package(
         // The graphics card's path.
         .target(name: "VulkanCompute", dependencies: ["CVulkan"]),
         .target(
-            name: "VulkanBackend", dependencies: ["ModelGraph", "VulkanCompute"], plugins: ["CompileShaders"]),
+            name: "VulkanBackend", dependencies: ["ModelGraph", "VulkanCompute", "Imaging"], plugins: ["CompileShaders"]),
         .executableTarget(name: "EmbedShaders"),
         .plugin(name: "CompileShaders", capability: .buildTool(), dependencies: ["EmbedShaders"]),
 
@@ -49,7 +49,7 @@ let package = Package(
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
         .testTarget(
             name: "VulkanBackendTests",
-            dependencies: ["VulkanBackend", "VulkanCompute", "CPUBackend", "ModelGraph", "TestSupport"]),
+            dependencies: ["VulkanBackend", "VulkanCompute", "CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
         .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
         .testTarget(
             name: "SilhouetteTests",

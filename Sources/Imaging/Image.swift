@@ -140,7 +140,7 @@ public struct ImageView {
     }
 
     /// The first byte of a row.
-    func row(_ index: Int) -> UnsafePointer<UInt8> { base + index * rowStride }
+    package func row(_ index: Int) -> UnsafePointer<UInt8> { base + index * rowStride }
 
     /// The same bytes under another layout of as many channels.
     func relabeled(_ format: PixelFormat) -> ImageView {

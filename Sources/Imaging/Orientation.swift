@@ -24,10 +24,10 @@ public enum Orientation: Int, CaseIterable, Hashable, Sendable {
     public var swapsSides: Bool { rawValue >= 5 }
 
     /// Whether the stored row that belongs to an upright pixel counts from the bottom.
-    var flipsRows: Bool { self == .down || self == .downMirrored || self == .right || self == .rightMirrored }
+    package var flipsRows: Bool { self == .down || self == .downMirrored || self == .right || self == .rightMirrored }
 
     /// Whether the stored column that belongs to an upright pixel counts from the right.
-    var flipsColumns: Bool { self == .upMirrored || self == .down || self == .rightMirrored || self == .left }
+    package var flipsColumns: Bool { self == .upMirrored || self == .down || self == .rightMirrored || self == .left }
 }
 
 extension PixelSize {

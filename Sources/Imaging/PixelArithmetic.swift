@@ -16,14 +16,14 @@ func blend(_ top: UInt8, over bottom: UInt8, alpha: UInt8) -> UInt8 {
 
 /// Brightness by ITU-R BT.601: 0.299 R + 0.587 G + 0.114 B in 16-bit fixed point, rounded half up, as Pillow's `L`.
 @inline(__always)
-func luminance(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> UInt8 {
+package func luminance(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> UInt8 {
     UInt8(
         truncatingIfNeeded: (UInt32(red) &* 19595 &+ UInt32(green) &* 38470 &+ UInt32(blue) &* 7471 &+ 0x8000) >> 16)
 }
 
 /// `fraction` of 255, rounded half up and clamped; 0 for a NaN.
 @inline(__always)
-func byte(fraction: Float) -> UInt8 {
+package func byte(fraction: Float) -> UInt8 {
     // `max` first with the constant on the left: it gives the constant when the value is not a number.
     fraction > 0 ? UInt8(truncatingIfNeeded: Int32(min(fraction, 1) * 255 + 0.5)) : 0
 }

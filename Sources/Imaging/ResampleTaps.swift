@@ -3,21 +3,21 @@
 /// Pillow's BILINEAR, number for number: a triangle filter with half-pixel centres, as wide as the shrinking asks for
 /// (antialiasing), two source positions when enlarging; weights in double precision, normalised, then rounded to
 /// 22-bit fixed point. Source: Pillow, `src/libImaging/Resample.c`, `precompute_coeffs` and `normalize_coeffs_8bpc`.
-struct ResampleTaps {
+package struct ResampleTaps {
     /// Bits behind the binary point of a weight: 32 less 8 for the pixel and 2 for safety.
-    static let precision: UInt64 = 22
+    package static let precision: UInt64 = 22
 
     /// For each target position the first source position.
-    let starts: [Int]
+    package let starts: [Int]
     /// For each target position the number of source positions, at least 1.
-    let counts: [Int]
+    package let counts: [Int]
     /// `stride` weights for each target position, none negative, zero behind its count.
-    let weights: [UInt64]
+    package let weights: [UInt64]
     /// The largest count.
-    let stride: Int
+    package let stride: Int
 
     /// Creates the taps from `source` to `target` positions, both at least 1.
-    init(from source: Int, to target: Int) {
+    package init(from source: Int, to target: Int) {
         let scale = Double(source) / Double(target)
         let filterScale = max(scale, 1)
         let support = filterScale  // the triangle's half width, 1, widened

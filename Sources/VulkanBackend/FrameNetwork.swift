@@ -1,0 +1,53 @@
+import ModelGraph
+import Synchronization
+import VulkanCompute
+
+/// A model's network on a device, shared by the programs for all formats of frames: weights are packed and uploaded once.
+public final class FrameNetwork: Sendable {
+    let backend: VulkanBackend
+    let input: ModelInput
+    let outputKind: OutputKind
+    /// The optimised network.
+    let whole: Graph
+    /// The same without its trailing resizes, and those.
+    let trunk: Graph
+    let head: ScoreHead
+    private let plans = Mutex<[Key: BoundPlan]>([:])
+
+    private struct Key: Hashable {
+        var isWhole: Bool
+        var batch: Int
+    }
+
+    /// Runs the passes; nothing is put on the device yet.
+    public convenience init(_ backend: VulkanBackend, model: Model) {
+        self.init(backend, graph: model.graph, input: model.input, outputKind: model.outputKind)
+    }
+
+    /// Creates a network from a graph of one input, a picture's, and one output.
+    package init(_ backend: VulkanBackend, graph: Graph, input: ModelInput, outputKind: OutputKind) {
+        self.backend = backend
+        self.input = input
+        self.outputKind = outputKind
+        whole = graph.optimized()
+        (trunk, head) = whole.separatingHead()
+    }
+
+    /// Size of the whole network's output.
+    var output: Shape { whole.shape(of: whole.outputs[0]) }
+
+    /// The network in the device's memory, with or without its trailing resizes.
+    func plan(isWhole: Bool, batch: Int) throws(VulkanError) -> BoundPlan {
+        try plans.withLock { plans throws(VulkanError) in
+            let key = Key(isWhole: isWhole, batch: batch)
+            if let plan = plans[key] { return plan }
+            let plan = try BoundPlan(
+                DispatchPlan(
+                    isWhole ? whole : trunk,
+                    settings: PlanSettings(batch: batch, precision: backend.precision, access: backend.access)),
+                device: backend.device, pipelines: backend.pipelines)
+            plans[key] = plan
+            return plan
+        }
+    }
+}
