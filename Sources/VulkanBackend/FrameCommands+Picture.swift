@@ -48,7 +48,7 @@ extension ModelInput {
         zip(scale, bias).flatMap { scale, bias in
             (0..<256).map { byte in
                 let value = bias.addingProduct(Float(byte), scale)
-                return (precision == .float32 ? value : float(fromHalf: halfBits(value))).bitPattern
+                return (precision == .float32 ? value : float(fromHalf: halfBits(of: value))).bitPattern
             }
         }
     }
