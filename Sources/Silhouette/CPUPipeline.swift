@@ -4,38 +4,21 @@ import ModelGraph
 /// The steps from a picture to its masks, and all memory that they need.
 ///
 ///     picture --resize, normalise--> input --network--> scores --sample at the masks' size--> masks
-///
-/// The network runs on any backend, all else on the processor.
 final class CPUPipeline {
     let network: CPUNetwork
-    /// What the network runs on, for people.
-    let deviceName: String
-    private let options: ImageSegmenterOptions
-    private let classes: [Int]
+    private let request: MaskRequest
     private let normalization: Normalization
     private var bytes: [UInt8]
-    /// Confidence masks that one pass over the scores fills.
-    private static let planesAtOnce = 256
     /// For the size of picture that came last.
     private var plan: PicturePlan?
 
-    /// - Parameter backend: Runs the network. Nil: the processor.
-    init(model: Model, options: ImageSegmenterOptions, on backend: (any InferenceBackend)? = nil)
-        throws(ImageSegmenterError)
-    {
-        guard !options.shouldOutputCategoryMask || model.labels.count <= 256 else {
-            throw .invalidOptions(
-                "the model has \(model.labels.count) classes, and a category mask holds 256; "
-                    + "ask for confidence masks or scores")
-        }
+    init(model: Model, options: ImageSegmenterOptions) throws(ImageSegmenterError) {
+        request = try MaskRequest(options, of: model)
         do {
-            network = try CPUNetwork(model: model, threads: options.baseOptions.threadCount, on: backend)
+            network = try CPUNetwork(model: model, threads: options.baseOptions.threadCount)
         } catch {
             throw .unusableDevice("\(error)")
         }
-        deviceName = backend?.deviceName ?? network.backend.deviceName
-        self.options = options
-        classes = options.confidenceClasses ?? Array(model.labels.indices)
         normalization = Normalization(model.input)
         bytes = [UInt8](repeating: 0, count: model.input.shape.elementCount)
     }
@@ -55,7 +38,14 @@ final class CPUPipeline {
             throw .inferenceFailed("\(error)")
         }
         let computed = clock.now
-        var masks = makeMasks(plan)
+        let scores = network.scores.values
+        var masks = request.makeMasks(plan.masks, deviceName: network.backend.deviceName) {
+            plan.sampler.categories(scores, into: $0)
+        } confidences: {
+            plan.sampler.confidences(scores, classes: Array(request.confidenceClasses[$0]), into: $1)
+        } scores: {
+            plan.sampler.scores(scores, into: $0)
+        }
         masks.timings = Timings(
             preprocessMilliseconds: (prepared - start) / .milliseconds(1),
             inferenceMilliseconds: (computed - prepared) / .milliseconds(1),
@@ -63,61 +53,12 @@ final class CPUPipeline {
         return masks
     }
 
-    private func makeMasks(_ plan: PicturePlan) -> Masks {
-        let (width, height) = (plan.masks.width, plan.masks.height)
-        let scores = network.scores.values
-        var masks = Masks(
-            width: width, height: height, deviceName: deviceName,
-            timings: Timings(preprocessMilliseconds: 0, inferenceMilliseconds: 0, postprocessMilliseconds: 0))
-        if options.shouldOutputCategoryMask {
-            let categories = [UInt8](unsafeUninitializedCapacity: width * height) { buffer, initialized in
-                plan.sampler.categories(scores, into: UnsafeMutableBufferPointer(rebasing: buffer[..<(width * height)]))
-                initialized = width * height
-            }
-            masks.categories = CategoryMask(width: width, height: height, categories: categories)
-        }
-        if options.shouldOutputConfidenceMasks {
-            // Some at a time: `arrays` goes one call deeper for each, and a model may have thousands of classes.
-            masks.confidences = stride(from: 0, to: classes.count, by: Self.planesAtOnce).flatMap { start in
-                let classes = Array(classes[start..<min(start + Self.planesAtOnce, classes.count)])
-                let planes = arrays(classes.count, of: width * height) { buffers in
-                    plan.sampler.confidences(scores, classes: classes, into: buffers)
-                }
-                return zip(classes, planes).map {
-                    ConfidenceMask(classIndex: $0, width: width, height: height, confidences: $1)
-                }
-            }
-        }
-        if options.shouldOutputScores {
-            let channels = network.scoreShape.channels
-            let values = arrays(1, of: width * height * channels) { plan.sampler.scores(scores, into: $0[0]) }
-            masks.scores = ScoreMap(width: width, height: height, channels: channels, values: values[0])
-        }
-        return masks
-    }
-
     private func plan(for picture: PixelSize) throws(ImageSegmenterError) -> PicturePlan {
         if let plan, plan.preprocessor.geometry.picture == picture { return plan }
-        let masks: PixelSize
-        switch options.maskSize {
-        case .source: masks = picture
-        case .model: masks = PixelSize(width: network.outputExtent.width, height: network.outputExtent.height)
-        }
-        try requireRoom(for: masks)
-        let plan = PicturePlan(picture: picture, masks: masks, network: network, options: options)
+        let masks = try request.maskSize(of: picture)
+        let plan = PicturePlan(picture: picture, masks: masks, network: network, options: request.options)
         self.plan = plan
         return plan
-    }
-
-    /// Checks the size of floating-point results before memory is taken for them.
-    private func requireRoom(for masks: PixelSize) throws(ImageSegmenterError) {
-        let planes =
-            (options.shouldOutputConfidenceMasks ? classes.count : 0)
-            + (options.shouldOutputScores ? network.scoreShape.channels : 0)
-        let byteCount = masks.pixelCount * planes * MemoryLayout<Float>.size
-        guard byteCount <= ImageSegmenter.resultByteLimit else {
-            throw .resultTooLarge(width: masks.width, height: masks.height, channels: planes, byteCount: byteCount)
-        }
     }
 }
 
@@ -136,22 +77,4 @@ private struct PicturePlan {
             case .model: network.sampler()
             }
     }
-}
-
-/// Arrays of `length` floats, all filled by one call of `body`.
-private func arrays(
-    _ count: Int, of length: Int, filledBy body: ([UnsafeMutableBufferPointer<Float>]) -> Void
-) -> [[Float]] {
-    var arrays: [[Float]] = []
-    func add(_ buffers: [UnsafeMutableBufferPointer<Float>]) {
-        guard buffers.count < count else { return body(buffers) }
-        // The deeper calls fill this array's memory before this one says that it is initialised.
-        let array = [Float](unsafeUninitializedCapacity: length) { buffer, initialized in
-            add(buffers + [UnsafeMutableBufferPointer(rebasing: buffer[..<length])])
-            initialized = length
-        }
-        arrays.append(array)
-    }
-    add([])
-    return arrays.reversed()
 }

@@ -24,7 +24,7 @@ package struct EngineChoice {
         case .vulkan(let physical, let instance):
             engine = try VulkanEngine(
                 name: physical.name,
-                start: { try VulkanRunner(model: model, options: options, physical, instance) },
+                start: { try VulkanRunner.start(model, options, on: physical, of: instance) },
                 substitute: { () throws(ImageSegmenterError) in try CPUEngine(model: model, options: options) },
                 warn: options.baseOptions.warningHandler)
         }

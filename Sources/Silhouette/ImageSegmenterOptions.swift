@@ -10,6 +10,9 @@ public struct BaseOptions: Sendable {
     public var precision: Precision = .float32
     /// Threads of the CPU path. Nil: one for each core that the process may use.
     public var threadCount: Int?
+    /// Where what a Vulkan driver has compiled is kept for the next start; nil for nowhere. A folder that cannot be used is
+    /// done without.
+    public var shaderCacheFolder: String? = ModelLocator().cacheFolder.map { $0 + "/vulkan" }
     /// Told once where the device failed and the processor has taken over. Called from any thread.
     public var warningHandler: (@Sendable (String) -> Void)?
 

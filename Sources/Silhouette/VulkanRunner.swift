@@ -3,22 +3,94 @@ import Synchronization
 import VulkanBackend
 import VulkanCompute
 
-/// Runs the network of each frame on a Vulkan device and everything around it on the processor.
+/// Runs whole frames on a Vulkan device, up to three at a time for as many callers.
+///
+/// For each size of picture there is a program and its slots; those of the last few sizes are kept.
 final class VulkanRunner: FrameRunner {
-    let deviceName: String
-    private let device: VulkanCompute.Device
-    private let pipeline: Mutex<CPUPipeline>
+    private typealias Scheduler = FrameScheduler<FrameSlot>
 
-    init(
-        model: Model, options: ImageSegmenterOptions, _ physical: PhysicalDevice, _ instance: VulkanInstance
-    ) throws {
-        device = try VulkanCompute.Device(physical, instance: instance)
-        let backend = try VulkanBackend(device, precision: options.baseOptions.precision)
+    let deviceName: String
+    private let backend: VulkanBackend
+    private let network: FrameNetwork
+    private let request: MaskRequest
+    private let schedulers: Mutex<RecentValues<PixelSize, Scheduler>>
+
+    /// Sizes of pictures that are kept ready.
+    private static let formatLimit = 4
+    /// Bytes that the kept sizes may take together: one of 50 megapixels, or four of 12.
+    private static let byteLimit = 1 << 30
+
+    /// - Parameter network: The model's, on a device.
+    init(_ network: FrameNetwork, on backend: VulkanBackend, _ request: MaskRequest) {
+        self.network = network
+        self.backend = backend
+        self.request = request
         deviceName = backend.deviceName
-        pipeline = Mutex(try CPUPipeline(model: model, options: options, on: backend))
+        schedulers = Mutex(RecentValues(countLimit: Self.formatLimit, costLimit: Self.byteLimit))
     }
 
-    func segment(_ image: Image) throws -> Masks { try pipeline.withLock { try $0.segment(image) } }
+    func segment(_ image: Image) throws -> Masks {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let size = try request.maskSize(of: image.size)
+        let scheduler = try scheduler(for: image.size, masks: size)
+        let ticket = try image.withView { try scheduler.submit($0) }
+        let submitted = clock.now
+        let masks = try scheduler.collect(ticket) { slot in
+            let computed = clock.now
+            var masks = request.makeMasks(size, deviceName: deviceName) {
+                slot.copyCategories(into: $0)
+            } confidences: {
+                slot.copyConfidences($0, into: $1)
+            } scores: {
+                slot.copyScores(into: $0)
+            }
+            masks.timings = Timings(
+                preprocessMilliseconds: (submitted - start) / .milliseconds(1),
+                inferenceMilliseconds: (computed - submitted) / .milliseconds(1),
+                postprocessMilliseconds: (clock.now - computed) / .milliseconds(1))
+            return masks
+        }
+        guard let masks else { preconditionFailure("a frame that nobody cancelled has no result") }
+        return masks
+    }
 
-    func waitUntilIdle() { try? device.waitUntilIdle() }
+    func waitUntilIdle() { try? backend.device.waitUntilIdle() }
+
+    private func scheduler(for picture: PixelSize, masks: PixelSize) throws -> Scheduler {
+        let options = request.options
+        let format = FrameFormat(
+            picture: picture, fit: options.fit, maskSize: options.maskSize == .source ? .picture : .model,
+            outputs: FrameOutputs(
+                categories: options.shouldOutputCategoryMask, confidenceClasses: request.confidenceClasses,
+                scores: options.shouldOutputScores))
+        // Upload, picture and half-resized picture, 4 bytes a pixel each; masks on the device and on the host.
+        let valuesPerPixel = request.confidenceClasses.count + (options.shouldOutputScores ? request.channels : 0)
+        let cost = picture.pixelCount * 12 + masks.pixelCount * (2 + 8 * valuesPerPixel)
+        return try schedulers.withLock { schedulers in
+            try schedulers.value(for: picture, cost: cost) {
+                let program = try FrameProgram(network, format: format)
+                backend.keepCompiledShaders()
+                return Scheduler { try program.makeSlot() }
+            }
+        }
+    }
+}
+
+extension VulkanRunner {
+    /// Opens a device, puts the model on it, and has the two checked where they have not met before.
+    static func start(
+        _ model: Model, _ options: ImageSegmenterOptions, on physical: PhysicalDevice, of instance: VulkanInstance
+    ) throws -> VulkanRunner {
+        let request = try MaskRequest(options, of: model)
+        let backend = VulkanBackend(
+            try VulkanCompute.Device(physical, instance: instance), precision: options.baseOptions.precision,
+            cacheFolder: options.baseOptions.shaderCacheFolder)
+        let network = FrameNetwork(backend, model: model)
+        let check = SelfCheck(model, options, identity: physical.cacheIdentity)
+        try check.runOnce { options in
+            VulkanRunner(network, on: backend, try MaskRequest(options, of: model))
+        }
+        return VulkanRunner(network, on: backend, request)
+    }
 }

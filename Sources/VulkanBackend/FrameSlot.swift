@@ -78,9 +78,13 @@ public final class FrameSlot: @unchecked Sendable {
     }
 
     /// Copies the confidences of a picture: for each of the format's classes one float a pixel.
-    public func copyConfidences(of index: Int = 0, into planes: [UnsafeMutableBufferPointer<Float>]) {
-        precondition(planes.count == program.format.outputs.confidenceClasses.count, "a plane for each class")
-        for (number, plane) in planes.enumerated() {
+    public func copyConfidences(
+        _ part: Range<Int>? = nil, of index: Int = 0, into planes: [UnsafeMutableBufferPointer<Float>]
+    ) {
+        let all = program.format.outputs.confidenceClasses.indices
+        let part = part ?? all
+        precondition(part.clamped(to: all) == part && planes.count == part.count, "a plane for each class")
+        for (number, plane) in zip(part, planes) {
             copy(
                 program.memory.confidences, of: index, at: number * program.maskSize.height * quads * 16,
                 rowByteCount: program.maskSize.width * 4, stride: quads * 16,

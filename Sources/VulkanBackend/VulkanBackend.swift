@@ -43,6 +43,9 @@ public final class VulkanBackend: InferenceBackend {
             device, shaders: shaders, folder: cacheFolder.map { PipelineCacheFolder(path: $0) })
     }
 
+    /// Keeps what the driver has compiled so far in the cache folder, for the next start.
+    public func keepCompiledShaders() { pipelines.keep() }
+
     /// As in `llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan, fp32)`.
     public var deviceName: String { "\(device.physical.name) (Vulkan, \(precision.rawValue))" }
 

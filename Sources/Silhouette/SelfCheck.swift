@@ -1,0 +1,92 @@
+import ModelGraph
+import VulkanBackend
+import VulkanCompute
+
+/// Finds out, the first time that a device, its driver, this program and a network meet, whether the device gives the
+/// processor's answer.
+///
+/// One small fixed picture goes the whole way on both, from its pixels to categories, confidences and scores. A driver that
+/// compiles a shader wrongly is off by far more than rounding, so the bounds are wide.
+struct SelfCheck {
+    /// The device's answer is not the processor's.
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private let model: Model
+    private let options: ImageSegmenterOptions
+    private let precision: StoragePrecision
+    private let record: SelfCheckRecord
+
+    /// - Parameter identity: The device and driver.
+    init(_ model: Model, _ options: ImageSegmenterOptions, identity: PhysicalDevice.CacheIdentity) {
+        self.model = model
+        precision = options.baseOptions.precision
+        record = SelfCheckRecord(
+            folder: options.baseOptions.shaderCacheFolder, model: model, identity: identity, precision: precision)
+
+        var everything = ImageSegmenterOptions()
+        everything.baseOptions = options.baseOptions
+        everything.shouldOutputCategoryMask = model.labels.count <= 256
+        everything.shouldOutputConfidenceMasks = true
+        everything.confidenceClasses = Set([0, model.labels.count - 1]).sorted()
+        everything.shouldOutputScores = true
+        everything.maskSize = .model
+        everything.fit = options.fit
+        self.options = everything
+    }
+
+    /// Runs the check unless it has been passed before.
+    ///
+    /// - Parameter makeRunner: Prepares the device for other options.
+    /// - Throws: `Failure`, or what the device throws.
+    func runOnce(_ makeRunner: (ImageSegmenterOptions) throws -> any FrameRunner) throws {
+        guard !record.isPassed else { return }
+        try compare(makeRunner(options).segment(Self.picture), CPUEngine(model: model, options: options).segment(Self.picture))
+        record.notePassed()
+    }
+
+    /// Shares of the picture in which categories may differ, and mean differences of values in shares of their mean size.
+    private var bounds: (categories: Double, values: Double) { precision == .float32 ? (0.01, 0.01) : (0.05, 0.05) }
+
+    /// Throws unless two answers are the same but for rounding.
+    func compare(_ masks: Masks, _ expected: Masks) throws(Failure) {
+        if let categories = masks.categories?.categories, let others = expected.categories?.categories {
+            let share = Double(zip(categories, others).count { $0 != $1 }) / Double(max(1, others.count))
+            try require(share, atMost: bounds.categories, "the category of", "of the pixels")
+        }
+        let planes = (masks.confidences ?? []).map(\.confidences) + (masks.scores.map { [$0.values] } ?? [])
+        let others = (expected.confidences ?? []).map(\.confidences) + (expected.scores.map { [$0.values] } ?? [])
+        for (values, others) in zip(planes, others) {
+            let difference = zip(values, others).reduce(0.0) { $0 + Double(abs($1.0 - $1.1)) }
+            let size = others.reduce(0.0) { $0 + Double(abs($1)) }
+            try require(difference / max(size, 1e-3 * Double(others.count)), atMost: bounds.values, "scores by", "")
+        }
+    }
+
+    private func require(_ share: Double, atMost bound: Double, _ what: String, _ unit: String) throws(Failure) {
+        // Not a number is over every bound.
+        guard !(share <= bound) else { return }
+        let percent = share.isFinite ? "\(Int((share * 100).rounded(.up))) %" : "all"
+        throw Failure(
+            description: "its answer to a test picture is not the processor's (\(what) \(percent)"
+                + (unit.isEmpty ? ")" : " \(unit))"))
+    }
+
+    /// Shapes on a gradient, 61x47, so that there are borders between classes.
+    static let picture: Image = {
+        let (width, height) = (61, 47)
+        var bytes: [UInt8] = []
+        for y in 0..<height {
+            for x in 0..<width {
+                let isInside = (x - 22) * (x - 22) + (y - 25) * (y - 25) < 200
+                let isStripe = x > 44 && (y / 5) % 2 == 0
+                bytes.append(isInside ? 210 : UInt8(4 * x))
+                bytes.append(isStripe ? 30 : UInt8(5 * y))
+                bytes.append(isInside ? 60 : isStripe ? 220 : 128)
+            }
+        }
+        // The bytes are as many as the size asks for.
+        return try! Image(width: width, height: height, format: .rgb, bytes: bytes)
+    }()
+}
