@@ -1,8 +1,7 @@
-import Dispatch
 import Synchronization
 
 /// Runs frames on a device that may stop working.
-protocol FrameRunner: AnyObject, Sendable {
+package protocol FrameRunner: AnyObject, Sendable {
     /// What it runs on, for people.
     var deviceName: String { get }
 
@@ -26,14 +25,13 @@ package final class VulkanEngine: SegmentationEngine {
         var runner: (any FrameRunner)?
         var substitute: (any SegmentationEngine)?
         var failure: String?
+        var retirement: Retirement?
     }
 
     private let state: Mutex<State>
     private let name: String
     private let makeSubstitute: @Sendable () throws(ImageSegmenterError) -> any SegmentationEngine
     private let warn: (@Sendable (String) -> Void)?
-    /// Entered while what the device had is being given back.
-    private let retirement = DispatchGroup()
     /// How long the end of the engine waits for that. A device that hangs is left alone after it.
     private static let retirementSeconds = 2.0
 
@@ -44,7 +42,7 @@ package final class VulkanEngine: SegmentationEngine {
     ///   - start: Prepares the device.
     ///   - substitute: Prepares the processor.
     ///   - warn: Told once what failed.
-    init(
+    package init(
         name: String, start: () throws -> any FrameRunner,
         substitute: @escaping @Sendable () throws(ImageSegmenterError) -> any SegmentationEngine,
         warn: (@Sendable (String) -> Void)?
@@ -63,10 +61,7 @@ package final class VulkanEngine: SegmentationEngine {
         }
     }
 
-    deinit {
-        if let runner = state.withLock({ $0.runner.take() }) { retire(runner) }
-        _ = retirement.wait(timeout: .now() + Self.retirementSeconds)
-    }
+    deinit { state.withLock(\.retirement)?.wait(seconds: Self.retirementSeconds) }
 
     package var deviceName: String { state.withLock { $0.runner?.deviceName ?? $0.substitute?.deviceName ?? name } }
 
@@ -91,16 +86,10 @@ package final class VulkanEngine: SegmentationEngine {
             guard state.runner === runner else { return false }
             state.runner = nil
             state.failure = failure
+            state.retirement = Retirement(runner)
             return true
         }
-        guard isFirst else { return }
-        report(failure)
-        retire(runner)
-    }
-
-    /// Gives back what the device had. After a time-out it may still be at work, so another thread waits for it.
-    private func retire(_ runner: any FrameRunner) {
-        DispatchQueue.global().async(group: retirement) { runner.waitUntilIdle() }
+        if isFirst { report(failure) }
     }
 
     private func report(_ failure: String) {

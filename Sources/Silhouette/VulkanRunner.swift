@@ -6,10 +6,10 @@ import VulkanCompute
 /// Runs whole frames on a Vulkan device, up to three at a time for as many callers.
 ///
 /// For each size of picture there is a program and its slots; those of the last few sizes are kept.
-final class VulkanRunner: FrameRunner {
+package final class VulkanRunner: FrameRunner {
     private typealias Scheduler = FrameScheduler<FrameSlot>
 
-    let deviceName: String
+    package let deviceName: String
     private let backend: VulkanBackend
     private let network: FrameNetwork
     private let request: MaskRequest
@@ -29,7 +29,7 @@ final class VulkanRunner: FrameRunner {
         schedulers = Mutex(RecentValues(countLimit: Self.formatLimit, costLimit: Self.byteLimit))
     }
 
-    func segment(_ image: Image) throws -> Masks {
+    package func segment(_ image: Image) throws -> Masks {
         let clock = ContinuousClock()
         let start = clock.now
         let size = try request.maskSize(of: image.size)
@@ -55,7 +55,7 @@ final class VulkanRunner: FrameRunner {
         return masks
     }
 
-    func waitUntilIdle() { try? backend.device.waitUntilIdle() }
+    package func waitUntilIdle() { try? backend.device.waitUntilIdle() }
 
     private func scheduler(for picture: PixelSize, masks: PixelSize) throws -> Scheduler {
         let options = request.options

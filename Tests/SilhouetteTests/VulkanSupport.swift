@@ -1,0 +1,60 @@
+import ModelGraph
+import Silhouette
+import Synchronization
+import TestSupport
+import Testing
+import VulkanCompute
+
+/// Whether there is a Vulkan device for tests, llvmpipe or a real one.
+enum VulkanTests {
+    /// Why there is none; nil where there is.
+    static let obstacle: String? = {
+        do {
+            _ = try DeviceChoice(.vulkan(.best))
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }()
+
+    static let model = try! Model(path: Checkout.path("Tests/Fixtures/mini.safetensors"))
+
+    /// A picture of noise and a disc, for which the mini network sees several classes.
+    static func picture(width: Int = 65, height: Int = 65, seed: UInt64 = 1) throws -> Image {
+        var random = SeededGenerator(seed: seed)
+        var bytes: [UInt8] = []
+        for y in 0..<height {
+            for x in 0..<width {
+                let isInside = (x - width / 2) * (x - width / 2) + (y - height / 2) * (y - height / 2) < width * height / 9
+                for channel in 0..<3 {
+                    let base = isInside ? 180 - 60 * channel : 40 + 60 * channel
+                    bytes.append(UInt8(base + Int.random(in: 0..<40, using: &random)))
+                }
+            }
+        }
+        return try Image(width: width, height: height, format: .rgb, bytes: bytes)
+    }
+
+    /// Options for the first device, which keep nothing on disk.
+    static func options(_ warnings: Warnings? = nil) -> ImageSegmenterOptions {
+        var options = ImageSegmenterOptions()
+        options.baseOptions.device = .vulkan(.best)
+        options.baseOptions.shaderCacheFolder = nil
+        if let warnings { options.baseOptions.warningHandler = { warnings.add($0) } }
+        return options
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips where there is no Vulkan device.
+    static var needsVulkan: Self {
+        .enabled(if: VulkanTests.obstacle == nil, "\(VulkanTests.obstacle ?? "")")
+    }
+}
+
+/// What a warning handler was told.
+final class Warnings: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock(\.self) }
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+}
