@@ -47,6 +47,7 @@ let package = Package(
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["ModelGraph", "TestSupport"]),
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
+        .testTarget(name: "VulkanComputeTests", dependencies: ["VulkanCompute", "TestSupport"]),
         .testTarget(
             name: "VulkanBackendTests",
             dependencies: ["VulkanBackend", "VulkanCompute", "CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),

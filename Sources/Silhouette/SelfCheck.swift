@@ -7,23 +7,24 @@ import VulkanCompute
 ///
 /// One small fixed picture goes the whole way on both, from its pixels to categories, confidences and scores. A driver that
 /// compiles a shader wrongly is off by far more than rounding, so the bounds are wide.
-struct SelfCheck {
+package struct SelfCheck {
     /// The device's answer is not the processor's.
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package var description: String
     }
 
     private let model: Model
-    private let options: ImageSegmenterOptions
+    /// What is asked of both: everything, at the network's size.
+    package let options: ImageSegmenterOptions
     private let precision: StoragePrecision
-    private let record: SelfCheckRecord
+    private let record: SelfCheckRecord?
 
-    /// - Parameter identity: The device and driver.
-    init(_ model: Model, _ options: ImageSegmenterOptions, identity: PhysicalDevice.CacheIdentity) {
+    /// - Parameter identity: The device and driver. Nil: nothing is remembered.
+    package init(_ model: Model, _ options: ImageSegmenterOptions, identity: PhysicalDevice.CacheIdentity?) {
         self.model = model
         precision = options.baseOptions.precision
-        record = SelfCheckRecord(
-            folder: options.baseOptions.shaderCacheFolder, model: model, identity: identity, precision: precision)
+        let (folder, precision) = (options.baseOptions.shaderCacheFolder, precision)
+        record = identity.map { SelfCheckRecord(folder: folder, model: model, identity: $0, precision: precision) }
 
         var everything = ImageSegmenterOptions()
         everything.baseOptions = options.baseOptions
@@ -41,16 +42,17 @@ struct SelfCheck {
     /// - Parameter makeRunner: Prepares the device for other options.
     /// - Throws: `Failure`, or what the device throws.
     func runOnce(_ makeRunner: (ImageSegmenterOptions) throws -> any FrameRunner) throws {
-        guard !record.isPassed else { return }
-        try compare(makeRunner(options).segment(Self.picture), CPUEngine(model: model, options: options).segment(Self.picture))
-        record.notePassed()
+        guard record?.isPassed != true else { return }
+        let masks = try makeRunner(options).segment(Self.picture)
+        try compare(masks, CPUEngine(model: model, options: options).segment(Self.picture))
+        record?.notePassed()
     }
 
     /// Shares of the picture in which categories may differ, and mean differences of values in shares of their mean size.
     private var bounds: (categories: Double, values: Double) { precision == .float32 ? (0.01, 0.01) : (0.05, 0.05) }
 
     /// Throws unless two answers are the same but for rounding.
-    func compare(_ masks: Masks, _ expected: Masks) throws(Failure) {
+    package func compare(_ masks: Masks, _ expected: Masks) throws(Failure) {
         if let categories = masks.categories?.categories, let others = expected.categories?.categories {
             let share = Double(zip(categories, others).count { $0 != $1 }) / Double(max(1, others.count))
             try require(share, atMost: bounds.categories, "the category of", "of the pixels")
@@ -74,7 +76,7 @@ struct SelfCheck {
     }
 
     /// Shapes on a gradient, 61x47, so that there are borders between classes.
-    static let picture: Image = {
+    package static let picture: Image = {
         let (width, height) = (61, 47)
         var bytes: [UInt8] = []
         for y in 0..<height {

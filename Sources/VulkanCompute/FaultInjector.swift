@@ -56,6 +56,11 @@ package final class FaultInjector: Sendable {
     }
 }
 
+extension FaultInjector {
+    /// What a driver gives for what it cannot make.
+    package static let initializationFailed = VK_ERROR_INITIALIZATION_FAILED.rawValue
+}
+
 extension FaultInjector.Fault {
     /// The driver has lost the device.
     package static func deviceLost(at call: String, after: Int = 0) -> Self {

@@ -1,0 +1,155 @@
+import Silhouette
+import Testing
+import VulkanCompute
+
+/// One row of the table of faults: what fails, and when.
+struct FaultCase: Sendable, CustomTestStringConvertible {
+    /// When the fault is armed.
+    enum Moment: Sendable {
+        /// Before the device is opened.
+        case start
+        /// After the first picture.
+        case afterFirstFrame
+        /// After the first picture, and the next one has another size.
+        case newSize
+    }
+
+    var moment: Moment
+    var fault: FaultInjector.Fault
+    /// Words of the warning.
+    var warning: String
+
+    var testDescription: String { "\(fault.call) gives \(fault.result) after \(fault.after) calls, \(moment)" }
+
+    static let table: [FaultCase] =
+        (0..<6).map { .init(moment: .start, fault: .deviceLost(at: "vkQueueSubmit", after: $0), warning: "lost") }
+        + (0..<3).map {
+            .init(moment: .afterFirstFrame, fault: .deviceLost(at: "vkQueueSubmit", after: $0), warning: "lost")
+        }
+        + [
+            .init(moment: .start, fault: .deviceLost(at: "vkWaitForFences"), warning: "lost"),
+            .init(moment: .afterFirstFrame, fault: .deviceLost(at: "vkWaitForFences"), warning: "lost"),
+            .init(moment: .afterFirstFrame, fault: .timeOut(), warning: "in time"),
+            .init(moment: .afterFirstFrame, fault: .timeOut(after: 1), warning: "in time"),
+        ]
+        + (0..<8).map {
+            .init(
+                moment: .start, fault: .outOfDeviceMemory(at: "vkAllocateMemory", after: $0),
+                warning: "out of device memory")
+        }
+        + (0..<3).map {
+            .init(
+                moment: .newSize, fault: .outOfDeviceMemory(at: "vkAllocateMemory", after: $0),
+                warning: "out of device memory")
+        }
+        + [
+            "vkCreateDevice", "vkCreateBuffer", "vkAllocateMemory", "vkMapMemory", "vkCreateDescriptorPool",
+            "vkAllocateDescriptorSets", "vkCreateCommandPool", "vkAllocateCommandBuffers", "vkEndCommandBuffer",
+            "vkCreateFence", "vkCreateShaderModule", "vkCreateComputePipelines", "vkCreatePipelineLayout",
+            "vkCreateDescriptorSetLayout",
+        ].map { .init(moment: .start, fault: .outOfHostMemory(at: $0), warning: "out of host memory") }
+        + ["vkCreateBuffer", "vkAllocateMemory", "vkCreateDescriptorPool", "vkCreateCommandPool", "vkCreateFence"].map {
+            .init(moment: .newSize, fault: .outOfHostMemory(at: $0), warning: "out of host memory")
+        }
+        + [0, 5].map {
+            .init(
+                moment: .start,
+                fault: .init("vkCreateComputePipelines", after: $0, times: .max, result: FaultInjector.initializationFailed),
+                warning: "initialisation failed")
+        }
+}
+
+@Suite("Faults of a device", .serialized, .needsVulkan)
+struct FaultTests {
+    private func engine(_ faults: FaultInjector, _ warnings: Warnings) throws -> any SegmentationEngine {
+        try EngineChoice(model: VulkanTests.model, options: VulkanTests.options(warnings), faults: faults).engine
+    }
+
+    @Test("Each is replaced by the processor: right masks, one warning, within a second", arguments: FaultCase.table)
+    func outcome(row: FaultCase) throws {
+        let warnings = Warnings()
+        let faults = FaultInjector(row.moment == .start ? [row.fault] : [])
+        let engine = try engine(faults, warnings)
+        let processor = try CPUEngine(model: VulkanTests.model, options: VulkanTests.options())
+        var sizes = [(65, 65), (65, 65), (65, 65)]
+        if row.moment == .newSize { sizes = [(65, 65), (80, 48), (65, 65), (33, 70)] }
+        for (index, (width, height)) in sizes.enumerated() {
+            if index == 1, row.moment != .start {
+                #expect(warnings.all.isEmpty)
+                faults.inject(row.fault)
+            }
+            let picture = try VulkanTests.picture(width: width, height: height, seed: UInt64(index))
+            let isFailing = index > 0 && warnings.all.isEmpty
+            let start = ContinuousClock.now
+            let masks = try engine.segment(picture)
+            if isFailing, !warnings.all.isEmpty { #expect(ContinuousClock.now - start < .seconds(1)) }
+            let expected = try processor.segment(picture)
+            if warnings.all.isEmpty {
+                let same = zip(masks.categories!.categories, expected.categories!.categories).count { $0 == $1 }
+                #expect(Double(same) >= 0.999 * Double(width * height))
+            } else {
+                #expect(masks.categories == expected.categories)
+                #expect(masks.deviceName == processor.deviceName)
+            }
+        }
+        #expect(faults.injectedCount > 0, "the call was never made")
+        #expect(warnings.all.count == 1, "\(warnings.all)")
+        #expect(warnings.all.first?.contains(row.warning) == true, "\(warnings.all)")
+        #expect(engine.deviceFailure != nil)
+        #expect(engine.deviceName == processor.deviceName)
+    }
+
+    @Test("A Vulkan that does not start at all is an error where it was asked for")
+    func noInstance() {
+        let faults = FaultInjector([.outOfHostMemory(at: "vkCreateInstance")])
+        #expect(throws: ImageSegmenterError.unusableDevice("vkCreateInstance failed: out of host memory")) {
+            try EngineChoice(model: VulkanTests.model, options: VulkanTests.options(), faults: faults)
+        }
+    }
+
+    @Test("A driver without a pipeline cache, or without time stamps, does without")
+    func optionalCalls() throws {
+        let warnings = Warnings()
+        let engine = try engine(FaultInjector([.outOfHostMemory(at: "vkCreatePipelineCache")]), warnings)
+        _ = try engine.segment(VulkanTests.picture())
+        #expect(warnings.all.isEmpty && engine.deviceFailure == nil)
+    }
+
+    @Test("Frames of many threads that are inside when the device is lost all get the processor's masks")
+    func lostWithManyInside() async throws {
+        let warnings = Warnings()
+        let faults = FaultInjector()
+        let engine = try engine(faults, warnings)
+        let picture = try VulkanTests.picture()
+        let expected = try engine.segment(picture)
+        faults.inject(.deviceLost(at: "vkWaitForFences", after: 4))
+        let masks = try await withThrowingTaskGroup(of: Masks.self) { group in
+            for _ in 0..<12 { group.addTask { try engine.segment(picture) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(masks.count == 12 && masks.allSatisfy { $0.categories == expected.categories })
+        #expect(warnings.all.count == 1)
+    }
+
+    @Test("A wrong answer to the self-check is a failure, and one that was passed is not asked again")
+    func selfCheck() throws {
+        let check = SelfCheck(VulkanTests.model, VulkanTests.options(), identity: nil)
+        let right = try CPUEngine(model: VulkanTests.model, options: check.options).segment(SelfCheck.picture)
+        try check.compare(right, right)
+        #expect(Set(right.categories!.categories).count > 1, "a picture of one class proves little")
+
+        var wrong = right
+        wrong.categories = CategoryMask(
+            width: right.width, height: right.height, categories: right.categories!.categories.map { $0 ^ 1 })
+        #expect(throws: SelfCheck.Failure.self) { try check.compare(wrong, right) }
+        wrong = right
+        wrong.scores = ScoreMap(
+            width: right.width, height: right.height, channels: right.scores!.channels,
+            values: right.scores!.values.map { $0 * 1.02 })
+        #expect(throws: SelfCheck.Failure.self) { try check.compare(wrong, right) }
+        wrong.scores = ScoreMap(
+            width: right.width, height: right.height, channels: right.scores!.channels,
+            values: right.scores!.values.map { _ in .nan })
+        #expect(throws: SelfCheck.Failure.self) { try check.compare(wrong, right) }
+    }
+}
