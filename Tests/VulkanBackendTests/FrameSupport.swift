@@ -20,7 +20,8 @@ struct FrameModel: Sendable {
     init(_ model: Model) { self.init(graph: model.graph, input: model.input, kind: model.outputKind) }
 
     /// A network that gives back its input, so that a frame's scores are the normalised picture.
-    static func identity(_ extent: Extent, order: ModelInput.Order, scale: [Float], bias: [Float]) throws -> FrameModel {
+    static func identity(_ extent: Extent, order: ModelInput.Order, scale: [Float], bias: [Float]) throws -> FrameModel
+    {
         let channels = order.channelCount
         var graph = Graph(name: "identity")
         let input = graph.addInput("picture", Shape(height: extent.height, width: extent.width, channels: channels))
@@ -28,7 +29,8 @@ struct FrameModel: Sendable {
         graph.outputs = [
             try graph.append(
                 "identity",
-                .convolution(Convolution(weights: Weights(shape: [channels, channels, 1, 1], values: weights))), [input])
+                .convolution(Convolution(weights: Weights(shape: [channels, channels, 1, 1], values: weights))), [input]
+            )
         ]
         return FrameModel(
             graph: graph,
@@ -61,7 +63,8 @@ struct FrameModel: Sendable {
         return FrameModel(
             graph: graph,
             input: ModelInput(
-                width: extent.width, height: extent.height, order: .rgb, scale: [Float](repeating: 1 / 31.875, count: 3),
+                width: extent.width, height: extent.height, order: .rgb,
+                scale: [Float](repeating: 1 / 31.875, count: 3),
                 bias: [-4, -4, -4]), kind: kind)
     }
 }
@@ -156,11 +159,13 @@ extension FrameModel {
         return (preprocessor.geometry, tensor)
     }
 
-    /// What the processor makes of a picture: from scores of its own.
-    func reference(_ picture: Image, _ format: FrameFormat, on backend: CPUBackend) throws -> FrameResult {
+    /// What the processor makes of a picture: its own scores, or those of another backend's network.
+    func reference(
+        _ picture: Image, _ format: FrameFormat, on backend: CPUBackend, network: (any InferenceBackend)? = nil
+    ) throws -> FrameResult {
         let (geometry, tensor) = preprocessed(picture, format)
         let (trunk, head) = graph.optimized().separatingHead()
-        let scores = try backend.compile(trunk, batch: 1).run([tensor])[0]
+        let scores = try (network ?? backend).compile(trunk, batch: 1).run([tensor])[0]
         let sampler = sampler(scores.shape, head, geometry, format, on: backend)
         let outputs = format.outputs
         let count = sampler.target.height * sampler.target.width
@@ -177,6 +182,15 @@ extension FrameModel {
             result.confidences = planes.map { Array($0) }
             result.scores = [Float](repeating: .nan, count: count * trunk.shape(of: trunk.outputs[0]).channels)
             result.scores.withUnsafeMutableBufferPointer { sampler.scores(scores, into: $0) }
+        }
+        if let overlay = outputs.overlay {
+            let picture = picture.oriented(format.orientation)
+            let image = result.categories.withUnsafeBufferPointer {
+                Compositing.overlay(
+                    picture, categories: $0, palette: overlay.palette, opacity: overlay.opacity,
+                    over: format.background)
+            }
+            result.overlay = image.bytes
         }
         return result
     }
@@ -202,199 +216,5 @@ extension FrameModel {
             isPicture ? Extent(height: geometry.picture.height, width: geometry.picture.width) : output
         return ScoreSampler(
             scores: shape, head: head, kind: kind, target: target, region: region, backend: backend)
-    }
-}
-
-/// How two results of one frame differ.
-struct FrameDifference: CustomStringConvertible {
-    /// Pixels of another class, where the processor's best and second-best scores are more than 1e-4 apart, and all of them.
-    var clearlyOther = 0
-    var other = 0
-    var pixelCount = 0
-    var confidence: Float = 0
-    var score: Float = 0
-
-    init(_ result: FrameResult, from reference: FrameResult, isSubjectOnly: Bool, threshold: Float) {
-        pixelCount = reference.categories.count
-        let channels = reference.scores.count / max(1, pixelCount)
-        if !result.categories.isEmpty {
-            for pixel in reference.categories.indices where reference.categories[pixel] != result.categories[pixel] {
-                other += 1
-                let scores = reference.scores[pixel * channels..<(pixel + 1) * channels]
-                let margin =
-                    isSubjectOnly
-                    ? abs(scores.first! - threshold)
-                    : scores.max()! - (scores.sorted(by: >).dropFirst().first ?? -.infinity)
-                if !(margin <= 1e-4) { clearlyOther += 1 }
-            }
-        }
-        for (plane, expected) in zip(result.confidences, reference.confidences) {
-            confidence = zip(plane, expected).reduce(confidence) { Swift.max($0, ($1.0 - $1.1).magnitudeOrInfinity) }
-        }
-        if !result.scores.isEmpty {
-            score = zip(result.scores, reference.scores).reduce(0) { Swift.max($0, ($1.0 - $1.1).magnitudeOrInfinity) }
-        }
-    }
-
-    var description: String {
-        "\(other) of \(pixelCount) pixels of another class, \(clearlyOther) clearly; confidences \(confidence), "
-            + "scores \(score) apart"
-    }
-}
-
-extension Float {
-    /// The magnitude; infinity for a NaN, which no comparison would find.
-    fileprivate var magnitudeOrInfinity: Float { isNaN ? .infinity : magnitude }
-}
-
-/// A picture and the way it is stored and brought to a network's size.
-struct PictureCase: Sendable, CustomStringConvertible {
-    var stored: PixelSize
-    var orientation: Orientation = .up
-    var layout: PixelFormat = .rgb
-    var fit: Fit = .stretch
-    var network: Extent
-    var order: ModelInput.Order = .rgb
-
-    var description: String {
-        "\(stored) \(layout) orientation \(orientation.rawValue) \(fit) to \(network.width)x\(network.height) \(order)"
-    }
-
-    /// Every orientation, fit and layout; shrinking, enlarging, both, neither; passes in both orders; awkward sizes.
-    static let table: [PictureCase] = {
-        func size(_ width: Int, _ height: Int) -> PixelSize { PixelSize(width: width, height: height) }
-        var cases: [PictureCase] = []
-        for orientation in Orientation.allCases {
-            for fit in Fit.allCases {
-                cases.append(PictureCase(stored: size(61, 47), orientation: orientation, fit: fit, network: [33, 29]))
-            }
-        }
-        for layout in PixelFormat.allCases {
-            for order in ModelInput.Order.allCases {
-                for fit in Fit.allCases {
-                    cases.append(
-                        PictureCase(stored: size(40, 71), layout: layout, fit: fit, network: [33, 33], order: order))
-                }
-            }
-        }
-        let sizes = [
-            size(1, 1), size(1, 9), size(9, 1), size(33, 33), size(33, 80), size(80, 33), size(33, 12), size(12, 33),
-            size(5, 4), size(66, 66), size(65, 67), size(640, 480), size(100, 700), size(700, 100), size(40, 300),
-        ]
-        for stored in sizes {
-            for fit in Fit.allCases {
-                cases.append(PictureCase(stored: stored, layout: .rgba, fit: fit, network: [33, 33]))
-            }
-        }
-        cases.append(PictureCase(stored: size(1023, 769), orientation: .right, network: [257, 257]))
-        cases.append(PictureCase(stored: size(3000, 2001), network: [257, 257]))
-        cases.append(PictureCase(stored: size(300, 200), layout: .bgra, fit: .letterbox, network: [513, 513]))
-        cases.append(PictureCase(stored: size(4, 20_000), network: [3, 3]))
-        return cases
-    }()
-
-    /// Indices of values of the network's input that are not, bit for bit, the processor's.
-    func differences(on backend: VulkanBackend) throws -> [Int] {
-        let channels = order.channelCount
-        // Values that need rounding; with float16 storage bytes themselves, which need none.
-        let isExact = backend.precision == .float16
-        let scale: [Float] = isExact ? [1, 1, 1] : [1 / 127.5, 0.017, 0.0156]
-        let bias: [Float] = isExact ? [0, 0, 0] : [-1, -2.1, -1.8]
-        let model = try FrameModel.identity(
-            network, order: order, scale: Array(scale.prefix(channels)), bias: Array(bias.prefix(channels)))
-        let format = FrameFormat(
-            picture: stored, orientation: orientation, fit: fit, maskSize: .model,
-            outputs: FrameOutputs(categories: false, scores: true),
-            background: RGBColor(red: 20, green: 220, blue: 99), padding: RGBColor(red: 200, green: 3, blue: 127))
-        let picture = TestPicture.make(stored, layout)
-        let found = try model.program(backend, format).makeSlot().run([picture])[0].scores
-        let expected = model.preprocessed(picture, format).input.values
-        return expected.indices.filter { expected[$0].bitPattern != found[$0].bitPattern }
-    }
-}
-
-/// A network's output and what is to be made of it.
-struct MaskCase: Sendable, CustomStringConvertible {
-    var scores: Extent
-    var channels: Int
-    var resizes: [ScoreHead.Resize] = []
-    var activation: ScoreHead.Activation = .none
-    var kind: OutputKind = .logits
-    var picture: PixelSize
-    var fit: Fit = .stretch
-    var maskSize: FrameFormat.MaskSize = .picture
-
-    var description: String {
-        let steps = resizes.map { "\($0.extent) \($0.convention)" } + ["\(activation)", "\(kind)"]
-        return "\(scores)x\(channels) > " + steps.joined(separator: " > ") + ", \(fit) of \(picture), \(maskSize)"
-    }
-
-    static let table: [MaskCase] = {
-        func size(_ width: Int, _ height: Int) -> PixelSize { PixelSize(width: width, height: height) }
-        func resize(_ extent: Extent, _ convention: ResizeConvention) -> ScoreHead.Resize {
-            ScoreHead.Resize(extent: extent, convention: convention)
-        }
-        let aligned = [resize(65, .alignCorners)]
-        var cases: [MaskCase] = []
-        for fit in Fit.allCases {
-            for picture in [size(130, 97), size(61, 90), size(65, 65), size(17, 31), size(1, 1), size(3, 200)] {
-                cases.append(MaskCase(scores: 9, channels: 21, resizes: aligned, picture: picture, fit: fit))
-            }
-        }
-        for maskSize in FrameFormat.MaskSize.allCases {
-            for (activation, kind) in [
-                (ScoreHead.Activation.none, OutputKind.logits), (.none, .probabilities), (.softmax, .probabilities),
-                (.sigmoid, .probabilities),
-            ] {
-                for channels in [1, 2, 5] where channels > 1 || activation != .softmax {
-                    cases.append(
-                        MaskCase(
-                            scores: [16, 12], channels: channels, resizes: [resize([30, 26], .halfPixel)],
-                            activation: activation, kind: kind, picture: size(51, 44), fit: .letterbox,
-                            maskSize: maskSize))
-                }
-            }
-        }
-        cases += [
-            MaskCase(
-                scores: [7, 9], channels: 5, resizes: [resize([14, 18], .halfPixel), resize([40, 50], .asymmetric)],
-                picture: size(77, 77)),
-            MaskCase(scores: [17, 13], channels: 3, picture: size(13, 17)),
-            MaskCase(scores: [17, 13], channels: 4, picture: size(5, 6), fit: .crop),
-            MaskCase(scores: [1, 1], channels: 21, picture: size(7, 5)),
-            MaskCase(scores: [60, 90], channels: 21, picture: size(11, 7)),
-            MaskCase(scores: [33, 33], channels: 60, picture: size(300, 40)),
-            MaskCase(scores: [33, 33], channels: 256, picture: size(40, 30)),
-            MaskCase(scores: [65, 65], channels: 21, resizes: [resize(513, .alignCorners)], picture: size(640, 427)),
-        ]
-        return cases
-    }()
-
-    /// How the device's masks differ from the processor's.
-    func difference(on backend: VulkanBackend, _ processor: CPUBackend) throws -> FrameDifference {
-        let model = try FrameModel.classes(
-            scores, channels: channels, resizes: resizes, activation: activation, kind: kind)
-        // In another order than the channels'.
-        let classes = channels > 60 ? [channels - 1, 3] : Array((0..<max(2, channels)).reversed())
-        let format = FrameFormat(
-            picture: picture, fit: fit, maskSize: maskSize,
-            outputs: FrameOutputs(confidenceClasses: classes, scores: true))
-        let image = TestPicture.make(picture)
-        let result = try model.program(backend, format).makeSlot().run([image])[0]
-        let withoutScores = FrameFormat(
-            picture: picture, fit: fit, maskSize: maskSize, outputs: FrameOutputs(confidenceClasses: classes))
-        // Raw scores may take another way through the network than masks alone.
-        let masks = try model.program(backend, withoutScores).makeSlot().run([image])[0]
-        let reference = try model.reference(image, format, on: processor)
-        let isLogit = kind == .logits && activation == .none
-        var difference = FrameDifference(
-            masks, from: reference, isSubjectOnly: channels == 1, threshold: isLogit ? 0 : 0.5)
-        let both = FrameDifference(
-            result, from: reference, isSubjectOnly: channels == 1, threshold: isLogit ? 0 : 0.5)
-        difference.clearlyOther = max(difference.clearlyOther, both.clearlyOther)
-        difference.other = max(difference.other, both.other)
-        difference.confidence = max(difference.confidence, both.confidence)
-        difference.score = both.score
-        return difference
     }
 }

@@ -1,0 +1,41 @@
+import Testing
+import VulkanBackend
+import VulkanCompute
+
+/// The device that frames are tested on; the validation layers listen where they are installed.
+enum FrameDevice {
+    private static let shared = Result { try open() }
+
+    private static func open() throws -> Device {
+        do { return try TestDevice.open(validation: true) } catch { return try TestDevice.open() }
+    }
+
+    /// A backend of its own for each test, on one device.
+    static func backend(_ precision: StoragePrecision = .float32, access: Int? = nil) throws -> VulkanBackend {
+        let device = try shared.get()
+        guard let access else { return try VulkanBackend(device, precision: precision) }
+        return VulkanBackend(device, precision: precision, accessNumber: access)
+    }
+
+    /// Records an issue for everything that the validation layers have said.
+    static func expectSilence() throws {
+        for message in try shared.get().instance.validationMessages.prefix(5) { Issue.record("\(message)") }
+    }
+
+    /// Why there are no validation layers; nil where there are.
+    static let obstacleToValidation: String? = {
+        do {
+            _ = try TestDevice.open(validation: true)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }()
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips where the Khronos validation layer is not installed.
+    static var needsValidation: Self {
+        .enabled(if: FrameDevice.obstacleToValidation == nil, "\(FrameDevice.obstacleToValidation ?? "")")
+    }
+}

@@ -1,0 +1,146 @@
+import CPUBackend
+import Imaging
+import ModelGraph
+import TestSupport
+import Testing
+import VulkanBackend
+import VulkanCompute
+
+/// Whole frames: order, repetition, batches, counts, and what the validation layers say.
+@Suite("Frames", .serialized, .needsVulkan)
+struct FrameTests {
+    static let size = PixelSize(width: 90, height: 67)
+
+    static func mini() throws -> Model { try Model(path: Checkout.path("Tests/Fixtures/mini.safetensors")) }
+
+    static let everything = FrameOutputs(
+        confidenceClasses: [0, 2], scores: true, overlay: .init(palette: .voc(count: 21)))
+
+    @Test("give the same bytes in 20 runs, from two slots in turn", arguments: StoragePrecision.allCases)
+    func repetition(_ precision: StoragePrecision) throws {
+        let program = try FrameProgram(
+            FrameDevice.backend(precision), model: Self.mini(),
+            format: FrameFormat(picture: Self.size, outputs: Self.everything))
+        let slots = [try program.makeSlot(), try program.makeSlot()]
+        let picture = TestPicture.make(Self.size)
+        let first = try slots[0].run([picture])
+        for run in 1..<20 {
+            #expect(try slots[run % 2].run([picture]) == first)
+        }
+        try FrameDevice.expectSilence()
+    }
+
+    @Test("in flight together keep their results apart")
+    func severalInFlight() throws {
+        let program = try FrameProgram(
+            FrameDevice.backend(), model: Self.mini(), format: FrameFormat(picture: Self.size))
+        let slots = try (0..<3).map { _ in try program.makeSlot() }
+        let pictures = (0..<3).map { TestPicture.make(Self.size, seed: UInt64($0)) }
+        let expected = try pictures.map { try slots[0].run([$0])[0].categories }
+        for _ in 0..<3 {
+            for (slot, picture) in zip(slots, pictures) { try picture.withView { try slot.submit($0) } }
+            for (slot, expected) in zip(slots, expected) {
+                #expect(slot.isInFlight)
+                try slot.wait(nanoseconds: 60_000_000_000)
+                var categories = [UInt8](repeating: 255, count: expected.count)
+                categories.withUnsafeMutableBufferPointer { slot.copyCategories(into: $0) }
+                #expect(categories == expected)
+            }
+        }
+        try FrameDevice.expectSilence()
+    }
+
+    @Test("in a batch give what their pictures give alone", arguments: StoragePrecision.allCases)
+    func batch(_ precision: StoragePrecision) throws {
+        let network = FrameNetwork(try FrameDevice.backend(precision), model: try Self.mini())
+        let pictures = (0..<3).map { TestPicture.make(Self.size, .rgba, seed: UInt64($0)) }
+        for fit in Fit.allCases {
+            var format = FrameFormat(
+                picture: Self.size, orientation: .right, fit: fit, outputs: Self.everything)
+            let alone = try FrameProgram(network, format: format)
+            format.batch = 3
+            let together = try FrameProgram(network, format: format)
+            #expect(together.dispatchCount == alone.dispatchCount)
+            let results = try together.makeSlot().run(pictures)
+            let slot = try alone.makeSlot()
+            for (picture, result) in zip(pictures, results) { #expect(try slot.run([picture])[0] == result) }
+        }
+        try FrameDevice.expectSilence()
+    }
+
+    @Test("of two formats share a network")
+    func sharedNetwork() throws {
+        let network = FrameNetwork(try FrameDevice.backend(), model: try Self.mini())
+        let sizes = [Self.size, PixelSize(width: 33, height: 120)]
+        let slots = try sizes.map {
+            try FrameProgram(network, format: FrameFormat(picture: $0, fit: .letterbox)).makeSlot()
+        }
+        let pictures = sizes.map { TestPicture.make($0) }
+        let first = try zip(slots, pictures).map { try $0.run([$1]) }
+        for (slot, picture) in zip(slots, pictures) { try picture.withView { try slot.submit($0) } }
+        for (slot, expected) in zip(slots, first) {
+            try slot.wait(nanoseconds: 60_000_000_000)
+            var categories = [UInt8](repeating: 255, count: slot.program.maskSize.pixelCount)
+            categories.withUnsafeMutableBufferPointer { slot.copyCategories(into: $0) }
+            #expect(categories == expected[0].categories)
+        }
+        try FrameDevice.expectSilence()
+    }
+
+    @Test("take the dispatches and barriers that they are known to need")
+    func counts() throws {
+        let graph = try SmallGraphs.deepLab257()
+        let network = FrameNetwork(
+            try FrameDevice.backend(), graph: graph,
+            input: ModelInput(
+                width: 257, height: 257, order: .rgb, scale: [Float](repeating: 1 / 127.5, count: 3),
+                bias: [-1, -1, -1]), outputKind: .logits)
+        let size = PixelSize(width: 640, height: 480)
+        func slot(_ maskSize: FrameFormat.MaskSize, _ outputs: FrameOutputs) throws -> FrameSlot {
+            try FrameProgram(network, format: FrameFormat(picture: size, maskSize: maskSize, outputs: outputs))
+                .makeSlot()
+        }
+        let categories = try slot(.model, FrameOutputs())
+        // DESIGN's bound for this network is 58.
+        #expect(categories.program.networkDispatchCount == 57)
+        // Two passes of the resize before it, the mask after it.
+        #expect(categories.dispatchCount == 60 && categories.program.dispatchCount == 60)
+        #expect(categories.barrierCount == 60)
+        // Confidences need no barrier beside the mask, the overlay waits for it.
+        let all = try slot(.picture, FrameOutputs(confidenceClasses: [0], overlay: .init(palette: .voc(count: 21))))
+        #expect(all.dispatchCount == 62 && all.barrierCount == 61)
+    }
+
+    @Test("can be dropped on their way, and outlive whoever made them")
+    func dropped() throws {
+        let picture = TestPicture.make(Self.size)
+        var slot: FrameSlot? = try {
+            let backend = try FrameDevice.backend()
+            return try FrameProgram(backend, model: Self.mini(), format: FrameFormat(picture: Self.size)).makeSlot()
+        }()
+        let expected = try slot?.run([picture])
+        try picture.withView { try slot?.submit($0) }
+        slot = nil
+        let other = try FrameProgram(
+            FrameDevice.backend(), model: Self.mini(), format: FrameFormat(picture: Self.size)
+        ).makeSlot()
+        #expect(try other.run([picture]) == expected)
+        try FrameDevice.expectSilence()
+    }
+
+    @Test("without one of their barriers are reported by the validation layers", .needsValidation)
+    func canary() throws {
+        let format = FrameFormat(picture: Self.size, outputs: Self.everything)
+        let picture = TestPicture.make(Self.size)
+        // After the upload, between the passes of the resize, within the network, before the masks.
+        for barrier in [0, 1, 3] {
+            let device = try TestDevice.open(validation: true)
+            let program = try FrameProgram(VulkanBackend(device), model: Self.mini(), format: format)
+            _ = try program.makeSlot().run([picture])
+            #expect(device.instance.validationMessages.isEmpty)
+            _ = try program.makeSlot(omittedBarrier: barrier).run([picture])
+            let messages = device.instance.validationMessages
+            #expect(messages.contains { $0.contains("SYNC-HAZARD") }, "barrier \(barrier): \(messages)")
+        }
+    }
+}
