@@ -73,6 +73,15 @@ public struct ScoreMap: Sendable, Equatable {
     public let channels: Int
     /// Scores, `height * width * channels` of them.
     public let values: [Float]
+
+    /// Creates a map; the number of values must fit.
+    package init(width: Int, height: Int, channels: Int, values: [Float]) {
+        precondition(values.count == width * height * channels)
+        self.width = width
+        self.height = height
+        self.channels = channels
+        self.values = values
+    }
 }
 
 /// How long the steps of one picture took.

@@ -45,7 +45,7 @@ struct FrameSchedulerTests {
         let device = FakeDevice()
         let scheduler = scheduler(device, slots: 1, ahead: 1)
         _ = try scheduler.submit(0)
-        _ = try scheduler.collectNext { _, picture in
+        _ = try scheduler.collectNext { (_, picture) throws in
             #expect(picture == 0)
             #expect(try scheduler.submitIfFree(1) == nil)
         }

@@ -1,0 +1,74 @@
+import Foundation
+import Glibc
+import Silhouette
+import Testing
+
+@Suite("Endurance of a device", .serialized, .needsVulkan)
+struct EnduranceTests {
+    /// Bytes of the process's memory that are in the machine now.
+    private static var residentByteCount: Int {
+        let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+        return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    private func engine(_ warnings: Warnings) throws -> any SegmentationEngine {
+        try EngineChoice(model: VulkanTests.model, options: VulkanTests.options(warnings)).engine
+    }
+
+    @Test("A thousand frames take no more memory than the first fifty, and give the same bytes")
+    func frames() throws {
+        let warnings = Warnings()
+        let engine = try engine(warnings)
+        let picture = try VulkanTests.picture()
+        let first = try engine.segment(picture)
+        for _ in 0..<50 { _ = try engine.segment(picture) }
+        let before = Self.residentByteCount
+        for _ in 0..<1000 {
+            let masks = try engine.segment(picture)
+            guard masks.categories == first.categories else {
+                Issue.record("a repeated frame has other masks")
+                return
+            }
+        }
+        let growth = Self.residentByteCount - before
+        print("memory after 1,000 frames: \(growth / 1024) KiB more than after 50")
+        #expect(growth < 8 << 20)
+        #expect(warnings.all.isEmpty)
+    }
+
+    @Test("Two hundred changes of size take no more memory than the first twenty")
+    func sizes() throws {
+        let warnings = Warnings()
+        let engine = try engine(warnings)
+        func segment(_ index: Int) throws {
+            let picture = try VulkanTests.picture(width: 40 + index % 7 * 16, height: 40 + index % 5 * 24)
+            _ = try engine.segment(picture)
+        }
+        for index in 0..<35 { try segment(index) }
+        let before = Self.residentByteCount
+        for index in 35..<235 { try segment(index) }
+        let growth = Self.residentByteCount - before
+        print("memory after 200 changes of size: \(growth / 1024) KiB more than after 35")
+        #expect(growth < 24 << 20)
+        #expect(warnings.all.isEmpty)
+    }
+
+    @Test("Twenty engines, one after another, each with and without a fault, leave nothing behind")
+    func engines() throws {
+        func run(_ index: Int) throws {
+            let warnings = Warnings()
+            let engine = try EngineChoice(
+                model: VulkanTests.model, options: VulkanTests.options(warnings),
+                faults: .init(index % 2 == 0 ? [] : [.deviceLost(at: "vkQueueSubmit", after: 3)])
+            ).engine
+            for _ in 0..<3 { _ = try engine.segment(VulkanTests.picture()) }
+            #expect(warnings.all.count == index % 2)
+        }
+        for index in 0..<4 { try run(index) }
+        let before = Self.residentByteCount
+        for index in 4..<24 { try run(index) }
+        let growth = Self.residentByteCount - before
+        print("memory after 20 engines: \(growth / 1024) KiB more than after 4")
+        #expect(growth < 64 << 20)
+    }
+}
