@@ -27,9 +27,13 @@ let package = Package(
         // The graphics card's path.
         .target(name: "VulkanCompute", dependencies: ["CVulkan"]),
         .target(
-            name: "VulkanBackend", dependencies: ["ModelGraph", "VulkanCompute", "Imaging"], plugins: ["CompileShaders"]),
+            name: "VulkanBackend", dependencies: ["ModelGraph", "VulkanCompute", "Imaging"], plugins: ["CompileShaders"]
+        ),
         .executableTarget(name: "EmbedShaders"),
         .plugin(name: "CompileShaders", capability: .buildTool(), dependencies: ["EmbedShaders"]),
+
+        // Whether one device computes what another does.
+        .target(name: "Verification", dependencies: ["ModelGraph"]),
 
         // Pictures.
         .target(name: "Imaging", dependencies: ["CPNG", "CTurboJPEG", "CWebP"]),
@@ -40,17 +44,26 @@ let package = Package(
             dependencies: ["ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute", "Imaging"]),
         .executableTarget(
             name: "SilhouetteCLI",
-            dependencies: ["Silhouette", "ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute", "Imaging"]),
+            dependencies: [
+                "Silhouette", "ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute", "Verification", "Imaging",
+            ]),
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
         .target(name: "TestSupport", dependencies: ["ModelGraph"], path: "Tests/Support", exclude: ["run_onnx.py"]),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["ModelGraph", "TestSupport"]),
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
-        .testTarget(name: "VulkanComputeTests", dependencies: ["VulkanCompute", "TestSupport"]),
+        .testTarget(
+            name: "VerificationTests", dependencies: ["Verification", "CPUBackend", "ModelGraph", "TestSupport"]),
+        .testTarget(
+            name: "VulkanComputeTests", dependencies: ["CVulkan", "VulkanCompute", "TestSupport"], exclude: ["Shaders"],
+            plugins: ["CompileShaders"]),
         .testTarget(
             name: "VulkanBackendTests",
-            dependencies: ["VulkanBackend", "VulkanCompute", "CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
+            dependencies: [
+                "VulkanBackend", "VulkanCompute", "Verification", "CPUBackend", "ModelGraph", "Imaging", "TestSupport",
+            ]),
+        .testTarget(name: "EmbedShadersTests", dependencies: ["VulkanBackend", "TestSupport"]),
         .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
         .testTarget(
             name: "SilhouetteTests",

@@ -1,24 +1,29 @@
 import Foundation
 import PackagePlugin
 
-/// Compiles the shaders of the package into SPIR-V and hands them to a target as Swift source.
+/// Compiles shaders into SPIR-V and hands them to a target as Swift source.
 ///
-/// The work is done by the program EmbedShaders, which runs glslangValidator. Plug-ins do not see PATH through their tools, so
-/// the compiler is looked up here and passed on.
+/// They are those of the folder `Shaders` in the target's own folder, where there is one, else in the package's. The work is done by
+/// the program EmbedShaders, which runs glslangValidator. Plug-ins do not see PATH through their tools, so the compiler is
+/// looked up here and passed on.
 @main
 struct CompileShaders: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
-        let folder = context.package.directoryURL.appending(path: "Shaders")
+        let own = target.directoryURL.appending(path: "Shaders")
+        let folder =
+            FileManager.default.fileExists(atPath: own.path())
+            ? own : context.package.directoryURL.appending(path: "Shaders")
         let shaders = try files(in: folder, named: ".comp")
         // Included files too: whoever edits one gets all shaders compiled anew.
-        let included = try files(in: folder.appending(path: "include"), named: ".glsl")
+        let include = folder.appending(path: "include")
+        let included =
+            FileManager.default.fileExists(atPath: include.path()) ? try files(in: include, named: ".glsl") : []
         let output = context.pluginWorkDirectoryURL.appending(path: "EmbeddedShaders.swift")
         return [
             .buildCommand(
                 displayName: "Compiling \(shaders.count) shaders",
                 executable: try context.tool(named: "EmbedShaders").url,
-                arguments: [compiler(), output.path(), folder.appending(path: "include").path()]
-                    + shaders.map { $0.path() },
+                arguments: [try compiler(), output.path(), include.path()] + shaders.map { $0.path() },
                 inputFiles: shaders + included,
                 outputFiles: [output])
         ]
@@ -30,10 +35,18 @@ struct CompileShaders: BuildToolPlugin {
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
     }
 
-    private func compiler() -> String {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(
-            separator: ":")
-        let candidates = folders.map { "\($0)/glslangValidator" }
-        return candidates.first(where: FileManager.default.isExecutableFile(atPath:)) ?? "glslangValidator"
+    private func compiler() throws -> String {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+        let candidates = path.split(separator: ":").map { "\($0)/glslangValidator" }
+        guard let compiler = candidates.first(where: FileManager.default.isExecutableFile(atPath:)) else {
+            throw MissingCompiler()
+        }
+        return compiler
     }
+}
+
+/// What the build says where there is no GLSL compiler.
+struct MissingCompiler: Error, CustomStringConvertible {
+    let description =
+        "the shaders cannot be compiled: there is no glslangValidator on PATH; install it with: sudo apt-get install glslang-tools"
 }

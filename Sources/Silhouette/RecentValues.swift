@@ -20,7 +20,9 @@ package struct RecentValues<Key: Hashable, Value> {
     /// The value of a key, made where there is none.
     ///
     /// What has to go goes before a new value is made, so that memory for both is never needed at once.
-    package mutating func value<Failure: Error>(for key: Key, cost: Int, make: () throws(Failure) -> Value) throws(Failure) -> Value {
+    package mutating func value<Failure: Error>(for key: Key, cost: Int, make: () throws(Failure) -> Value)
+        throws(Failure) -> Value
+    {
         if let index = entries.firstIndex(where: { $0.key == key }) {
             let entry = entries.remove(at: index)
             entries.append(entry)

@@ -22,6 +22,8 @@ struct Main {
         switch name {
         case "segment": return obey(.segment, rest, SegmentSettings(), segment)
         case "model": return obey(.model, rest, ModelSettings(), showModel)
+        case "devices": return obey(.devices, rest, DevicesSettings(), listDevices)
+        case "verify": return obey(.verify, rest, VerifySettings(), verify)
         case "bench": return obey(.bench, rest, BenchSettings(), bench)
         case "help", "-h", "--help": return help(rest)
         case "--version":

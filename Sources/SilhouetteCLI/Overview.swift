@@ -1,11 +1,13 @@
 /// Names of the subcommands.
-package let commandNames = ["segment", "model", "bench", "help"]
+package let commandNames = ["segment", "model", "devices", "verify", "bench", "help"]
 
 /// The page of a subcommand. Nil: there is none of that name.
 package func helpPage(of command: String) -> String? {
     switch command {
     case "segment": Command<SegmentSettings>.segment.helpPage
     case "model": Command<ModelSettings>.model.helpPage
+    case "devices": Command<DevicesSettings>.devices.helpPage
+    case "verify": Command<VerifySettings>.verify.helpPage
     case "bench": Command<BenchSettings>.bench.helpPage
     case "help": overview
     default: nil
@@ -17,6 +19,8 @@ package var overview: String {
     let commands = [
         (Command<SegmentSettings>.segment.name, Command<SegmentSettings>.segment.abstract),
         (Command<ModelSettings>.model.name, Command<ModelSettings>.model.abstract),
+        (Command<DevicesSettings>.devices.name, Command<DevicesSettings>.devices.abstract),
+        (Command<VerifySettings>.verify.name, Command<VerifySettings>.verify.abstract),
         (Command<BenchSettings>.bench.name, Command<BenchSettings>.bench.abstract),
         ("help", "show this page, or that of a command"),
     ]

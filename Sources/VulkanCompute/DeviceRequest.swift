@@ -82,7 +82,9 @@ extension DeviceRequest {
                 throw fail("the only Vulkan devices are software: \(list)")
             }
             let isAlone = usable.count(where: { $0.kind == device.kind }) == 1
-            return (device, isAlone ? "the only \(device.kind.noun)" : "the first choice of several \(device.kind.noun)s")
+            return (
+                device, isAlone ? "the only \(device.kind.noun)" : "the first choice of several \(device.kind.noun)s"
+            )
         }
     }
 }

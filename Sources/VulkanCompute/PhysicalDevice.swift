@@ -71,6 +71,14 @@ public struct PhysicalDevice: Sendable {
         public let driverVersion: UInt32
         /// The driver's word for "the same": 16 bytes.
         public let uuid: [UInt8]
+
+        /// Creates an identity.
+        public init(vendor: UInt32, device: UInt32, driverVersion: UInt32, uuid: [UInt8]) {
+            self.vendor = vendor
+            self.device = device
+            self.driverVersion = driverVersion
+            self.uuid = uuid
+        }
     }
 
     init(handle: VkPhysicalDevice, index: Int, instance: VulkanInstance) {

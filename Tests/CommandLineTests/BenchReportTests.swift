@@ -15,7 +15,8 @@ struct BenchReportTests {
     }
 
     private let report = BenchReport(
-        model: "tiny \"quoted\"\n", device: "cpu (portable, 1 thread)", driver: "portable", precision: .float32, batch: 2,
+        model: "tiny \"quoted\"\n", device: "cpu (portable, 1 thread)", driver: "portable", precision: .float32,
+        batch: 2,
         threads: 1, scope: .network, input: "noise", latencies: [2, 1, 4], firstRunMilliseconds: 30.25,
         peakResidentByteCount: 3 << 20, layers: [.init(name: "stem", operation: "conv2d", milliseconds: 1.5)])
 

@@ -54,7 +54,8 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
         + [0, 5].map {
             .init(
                 moment: .start,
-                fault: .init("vkCreateComputePipelines", after: $0, times: .max, result: FaultInjector.initializationFailed),
+                fault: .init(
+                    "vkCreateComputePipelines", after: $0, times: .max, result: FaultInjector.initializationFailed),
                 warning: "initialisation failed")
         }
 }

@@ -34,7 +34,9 @@ struct RecentValuesTests {
     @Test("What could not be made leaves nothing behind")
     func failure() {
         var values = RecentValues<Int, Int>(countLimit: 2, costLimit: 10)
-        #expect(throws: Failure.self) { try values.value(for: 1, cost: 1) { () throws(Failure) -> Int in throw Failure() } }
+        #expect(throws: Failure.self) {
+            try values.value(for: 1, cost: 1) { () throws(Failure) -> Int in throw Failure() }
+        }
         #expect(values.keys.isEmpty)
         #expect(values.value(for: 1, cost: 1) { 7 } == 7)
     }

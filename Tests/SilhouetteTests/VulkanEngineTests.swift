@@ -28,7 +28,9 @@ private final class FailingRunner: FrameRunner {
             defer { count += 1 }
             return count
         }
-        if image.width == 999 { throw ImageSegmenterError.resultTooLarge(width: 999, height: 1, channels: 1, byteCount: 1) }
+        if image.width == 999 {
+            throw ImageSegmenterError.resultTooLarge(width: 999, height: 1, channels: 1, byteCount: 1)
+        }
         if frame >= failingFrame { throw Failure() }
         return Masks(
             width: image.width, height: 1, deviceName: deviceName,

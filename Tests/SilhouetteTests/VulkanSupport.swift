@@ -25,7 +25,8 @@ enum VulkanTests {
         var bytes: [UInt8] = []
         for y in 0..<height {
             for x in 0..<width {
-                let isInside = (x - width / 2) * (x - width / 2) + (y - height / 2) * (y - height / 2) < width * height / 9
+                let isInside =
+                    (x - width / 2) * (x - width / 2) + (y - height / 2) * (y - height / 2) < width * height / 9
                 for channel in 0..<3 {
                     let base = isInside ? 180 - 60 * channel : 40 + 60 * channel
                     bytes.append(UInt8(base + Int.random(in: 0..<40, using: &random)))

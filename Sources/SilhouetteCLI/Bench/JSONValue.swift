@@ -4,6 +4,9 @@ package indirect enum JSONValue {
     case integer(Int)
     /// Printed with four decimal places; not finite numbers as null.
     case number(Double)
+    /// Printed so that the same number is read back; not finite numbers as null.
+    case exact(Double)
+    case boolean(Bool)
     case text(String)
     case list([JSONValue])
     case object(KeyValuePairs<String, JSONValue>)
@@ -14,6 +17,8 @@ package indirect enum JSONValue {
         case .null: "null"
         case .integer(let value): String(value)
         case .number(let value): value.isFinite ? decimal(value, places: 4) : "null"
+        case .exact(let value): value.isFinite ? "\(value)" : "null"
+        case .boolean(let value): value ? "true" : "false"
         case .text(let text): quoted(text)
         case .list(let values): "[" + values.map(\.json).joined(separator: ", ") + "]"
         case .object(let members):

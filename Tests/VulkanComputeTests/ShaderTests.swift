@@ -1,0 +1,146 @@
+import Testing
+import VulkanCompute
+
+@Suite("Shaders", .serialized, .needsVulkan)
+struct ShaderTests {
+    @Test("Specialisation and push constants reach the shader", arguments: [TestShader.scale, .scaleBackwards])
+    func constants(shader: TestShader) throws {
+        let device = try TestDevice.open()
+        let values = Array(UInt32(1)...200)
+        let source = try Buffer.of(values, device)
+        let target = try Buffer(device, byteCount: source.byteCount, .readback)
+        let pipeline = try shader.pipeline(device, constants: [64, 3])
+        try device.run([.scale(pipeline, source.all, to: target.all, offset: 10)])
+        let order = shader == .scale ? values : values.reversed()
+        #expect(target.words == order.map { $0 * 3 + 10 })
+    }
+
+    @Test("What is not specialised has the shader's own value")
+    func defaults() throws {
+        let device = try TestDevice.open()
+        let source = try Buffer.of([4, 5], device)
+        let target = try Buffer(device, byteCount: 8, .readback)
+        let pipeline = try TestShader.scale.pipeline(device, constants: [64])
+        try device.run([.scale(pipeline, source.all, to: target.all)])
+        #expect(target.words == [4, 5])
+    }
+
+    @Test("Texels are float32 whatever they are stored as, and begin where their range does")
+    func texels() throws {
+        let device = try TestDevice.open()
+        let alignment = device.physical.limits.bindingAlignment
+        let source = try Buffer(device, byteCount: alignment + 16, .upload)
+        let target = try Buffer(device, byteCount: 32, .readback)
+        let pipeline = try TestShader.texels.pipeline(device)
+        func read(_ format: TexelView.Format) throws -> [Float] {
+            target.write([0, 0, 0, 0, 0, 0, 0, 0])
+            let view = try TexelView(source.range(alignment, 16), format)
+            try device.run([
+                .dispatch(
+                    .init(
+                        name: "texels", pipeline, [.storage(target.all), .texels(view)],
+                        pushConstants: [UInt32(16 / format.byteCount)],
+                        groups: (1, 1, 1), reads: [view.range], writes: [target.all]))
+            ])
+            return target.words.map(Float.init(bitPattern:))
+        }
+        let place = try #require(source.contents) + alignment
+        place.copyMemory(from: [Float(1), -2, 0.5, 1e30], byteCount: 16)
+        #expect(try read(.float32x4) == [1, -2, 0.5, 1e30, 0, 0, 0, 0])
+        // 1, -2, 0.5, 65504, and the smallest subnormal, -0, infinity, 0 as float16.
+        let halves: [UInt16] = [0x3c00, 0xc000, 0x3800, 0x7bff, 0x0001, 0x8000, 0x7c00, 0x0000]
+        place.copyMemory(from: halves, byteCount: 16)
+        #expect(try read(.float16x4) == [1, -2, 0.5, 65_504, 0x1p-24, -0.0, .infinity, 0])
+        #expect(TexelView.Format.float32x4.byteCount == 16 && TexelView.Format.float16x4.byteCount == 8)
+    }
+
+    @Test("An array of uniform blocks: each its own range, a short list filled up with its last")
+    func uniformBlocks() throws {
+        let device = try TestDevice.open()
+        let alignment = device.physical.limits.bindingAlignment
+        let size = max(alignment, 256)
+        let constants = try Buffer(device, byteCount: 3 * size, .upload)
+        for index in 0..<3 {
+            constants.contents?.storeBytes(of: UInt32(index + 70), toByteOffset: index * size, as: UInt32.self)
+        }
+        let target = try Buffer(device, byteCount: 12, .readback)
+        let pipeline = try TestShader.blocks.pipeline(device)
+        func read(_ ranges: [BufferRange]) throws -> [UInt32] {
+            try device.run([
+                .dispatch(
+                    .init(
+                        name: "blocks", pipeline, [.storage(target.all), .uniform(ranges)], pushConstants: [],
+                        groups: (3, 1, 1), reads: [], writes: [target.all]))
+            ])
+            return target.words
+        }
+        let ranges = (0..<3).map { constants.range($0 * size, 256) }
+        #expect(try read(ranges) == [70, 71, 72])
+        #expect(try read([ranges[2], ranges[0]]) == [72, 70, 70])
+    }
+
+    @Test("Commands are recorded once and may be submitted again and again")
+    func replay() throws {
+        let device = try TestDevice.open()
+        let values = try Buffer.of([1], device)
+        let other = try Buffer(device, byteCount: 4, .device)
+        let pipeline = try TestShader.scale.pipeline(device, constants: [64, 2])
+        let recorded = try RecordedCommands(
+            device, [.scale(pipeline, values.all, to: other.all), .copy(from: other.all, to: values.all)])
+        #expect(recorded.dispatchCount == 1)
+        #expect(recorded.barrierCount == 1)
+        let submission = try Submission(device)
+        for _ in 0..<10 {
+            try submission.submit(recorded)
+            try submission.wait(nanoseconds: 20_000_000_000)
+        }
+        #expect(values.words == [1024])
+    }
+
+    @Test("A dispatch that the device cannot do is refused before it is recorded")
+    func refusals() throws {
+        let device = try TestDevice.open()
+        let buffer = try Buffer.of([1], device)
+        let pipeline = try TestShader.scale.pipeline(device, constants: [64, 2])
+        func dispatch(_ groups: (Int, Int, Int), push: [UInt32] = [1, 0]) -> Command {
+            .dispatch(
+                .init(
+                    name: "logits", pipeline, [.storage(buffer.all), .storage(buffer.all)], pushConstants: push,
+                    groups: (groups.0, groups.1, groups.2), reads: [], writes: []))
+        }
+        for command in [
+            dispatch((0, 1, 1)), dispatch((1, 1, device.physical.limits.workgroupCount[2] + 1)),
+            dispatch((1, 1, 1), push: [1]), dispatch((1, 1, 1), push: [1, 2, 3]),
+        ] {
+            let error = #expect(throws: VulkanError.self) { try RecordedCommands(device, [command]) }
+            #expect("\(try #require(error))".contains("logits"))
+        }
+    }
+
+    @Test("Time stamps go up, one interval fewer than there are stamps")
+    func timestamps() throws {
+        let device = try TestDevice.open()
+        guard let stamps = try TimestampPool(device, count: 3) else {
+            #expect(!device.physical.hasTimestamps)
+            return
+        }
+        let buffer = try Buffer.of([1], device)
+        let pipeline = try TestShader.slow.pipeline(device)
+        let slow = Command.dispatch(
+            .init(
+                name: "slow", pipeline, [.storage(buffer.all)], pushConstants: [2_000_000], groups: (1, 1, 1),
+                reads: [], writes: [buffer.all]))
+        let recorded = try RecordedCommands(
+            device, [.timestamp(index: 0), slow, .timestamp(index: 1), .timestamp(index: 2)], timestamps: stamps)
+        let submission = try Submission(device)
+        let clock = ContinuousClock()
+        let elapsed = try clock.measure {
+            try submission.submit(recorded)
+            try submission.wait(nanoseconds: 60_000_000_000)
+        }
+        let intervals = try stamps.intervals()
+        #expect(intervals.count == 2)
+        #expect(intervals[0] > 0 && intervals[0] <= elapsed / .seconds(1))
+        #expect(intervals[1] >= 0 && intervals[1] < intervals[0])
+    }
+}
