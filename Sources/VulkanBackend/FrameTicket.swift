@@ -3,8 +3,6 @@ public struct FrameTicket: Hashable, Sendable, Comparable {
     /// Position among all frames of the scheduler, from 0.
     public let number: UInt64
 
-    init(number: UInt64) { self.number = number }
-
     /// Whether one frame was accepted before another.
     public static func < (a: FrameTicket, b: FrameTicket) -> Bool { a.number < b.number }
 }
