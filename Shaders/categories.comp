@@ -33,5 +33,5 @@ void main() {
         }
     }
     winner = mix(uvec4(0), winner, seen());
-    destination[(picture * height + y) * quads + quad] = winner.x | winner.y << 8 | winner.z << 16 | winner.w << 24;
+    destination[line * quads + quad] = winner.x | winner.y << 8 | winner.z << 16 | winner.w << 24;
 }

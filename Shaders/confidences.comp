@@ -39,6 +39,6 @@ void main() {
         if (FUNCTION == 1) value = exp(value - largest) / sum;
         if (FUNCTION == 2) value = 1.0 / (1.0 + exp(-value));
         if (IS_SUBJECT_ONLY && index == 0) value = 1.0 - value;
-        destination[((picture * chosenCount + plane) * height + y) * quads + quad] = mix(vec4(0), value, isSeen);
+        destination[plane * planeStride + line * quads + quad] = mix(vec4(0), value, isSeen);
     }
 }

@@ -14,7 +14,7 @@ void main() {
     if (!findPixels()) return;
     const bvec4 isSeen = seen();
     const uint pixels = min(4, width - quad * 4);
-    const uint first = ((picture * height + y) * width + quad * 4) * channels;
+    const uint first = (line * width + quad * 4) * channels;
     for (uint block = 0; block * 4 < channels; block++) {
         const mat4 scores = sampled(block);
         for (uint lane = 0; lane < min(4, channels - block * 4); lane++) {

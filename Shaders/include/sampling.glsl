@@ -23,18 +23,23 @@ layout(push_constant) uniform Shapes {
     uint seenBottom;
     uint seenLeft;
     uint seenRight;
-    uint chosenCount;  // of confidences alone
+    uint firstRow;     // the rows that the dispatch makes, counted through all pictures
+    uint rowCount;
+    uint chosenCount;  // of confidences alone: classes of the dispatch, and vec4 from one to the next
+    uint planeStride;
 };
 
-uint quad, y, picture;
+// Where the 4 pixels lie: `line` counts the rows of the dispatch.
+uint quad, line, y, picture;
 
 // Finds the 4 pixels; false where there are none.
 bool findPixels() {
     const uint index = gridIndex();
-    y = index / quads;
-    quad = index - y * quads;
-    picture = gl_WorkGroupID.z;
-    return y < height;
+    line = index / quads;
+    quad = index - line * quads;
+    picture = (firstRow + line) / height;
+    y = firstRow + line - picture * height;
+    return line < rowCount;
 }
 
 // Which of the 4 pixels the network has seen.

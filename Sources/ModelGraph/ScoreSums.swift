@@ -39,23 +39,34 @@ public struct ScoreSums: Sendable {
         if let span { taps.append(span.taps(length: lengths[lengths.count - 1])) }
         seen = span?.target ?? 0..<target[keyPath: side]
         precondition(seen.lowerBound >= 0 && seen.upperBound <= target[keyPath: side], "a region outside the mask")
-        var weighted: [[(index: Int, weight: Double)]] = (0..<seen.count).map { [($0, 1)] }
+        var composed = (0..<seen.count).map { Composed(first: $0, weights: [1]) }
         for taps in taps.reversed() {
-            weighted = weighted.map { sum in
-                var inner: [Int: Double] = [:]
-                for (index, weight) in sum {
-                    let tap = taps[index]
-                    inner[tap.first, default: 0] += weight * (1 - tap.share)
-                    inner[tap.second, default: 0] += weight * tap.share
-                }
-                return inner.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-            }
+            for index in composed.indices { composed[index] = Composed(composed[index], of: taps) }
         }
-        sums = weighted.map { sum in
-            let first = sum[0].index
-            var weights = [Float](repeating: 0, count: sum[sum.count - 1].index + 1 - first)
-            for (index, weight) in sum { weights[index - first] = Float(weight) }
-            return Sum(first: first, weights: weights)
+        sums = composed.map { Sum(first: $0.first, weights: $0.weights.map { Float($0) }) }
+    }
+}
+
+/// A sum on its way from the last resize to the first: float64, so that only the products are rounded.
+private struct Composed {
+    var first: Int
+    var weights: [Double]
+
+    init(first: Int, weights: [Double]) {
+        self.first = first
+        self.weights = weights
+    }
+
+    /// A sum of a resize's outputs as a sum of its inputs.
+    init(_ outer: Composed, of taps: [ResizeTap]) {
+        first = taps[outer.first].first
+        weights = [Double](repeating: 0, count: taps[outer.first + outer.weights.count - 1].second + 1 - first)
+        for (offset, weight) in outer.weights.enumerated() {
+            let tap = taps[outer.first + offset]
+            weights[tap.first - first] += weight * (1 - tap.share)
+            weights[tap.second - first] += weight * tap.share
         }
+        // What lies exactly on an input has no second neighbour.
+        while weights.count > 1, weights[weights.count - 1] == 0 { weights.removeLast() }
     }
 }

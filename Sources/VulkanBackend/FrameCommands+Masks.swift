@@ -2,61 +2,112 @@ import Imaging
 import ModelGraph
 import VulkanCompute
 
+/// What all dispatches that sample scores have in common: bindings 1 to 3 and most of the push constants of
+/// Shaders/include/sampling.glsl.
+private struct Sampling {
+    let bindings: [FrameCommands.Binding]
+    let pushConstants: [Int]
+    /// Groups of 4 pixels in a row.
+    let quads: Int
+    /// Rows of all pictures of the batch.
+    let rows: Range<Int>
+
+    init(_ plan: SamplingPlan, _ scores: BufferRange, _ device: Device, batch: Int) throws(VulkanError) {
+        let masks = plan.masks
+        let rowTaps = plan.rows.words(lanes: 1, count: masks.height, length: plan.scores.height)
+        let columnTaps = plan.columns.words(lanes: 4, count: masks.width, length: plan.scores.width)
+        let tables = try BoundConstant.upload([.table(rowTaps.words), .table(columnTaps.words)], to: device)
+        bindings = [.tensor(scores)] + tables.map { .table($0.resource) }
+        quads = (masks.width + 3) / 4
+        rows = 0..<masks.height * batch
+        pushConstants = [
+            batch, plan.scores.height, plan.scores.width, plan.scores.channels, masks.height, masks.width, quads,
+            rowTaps.taps, columnTaps.taps, plan.rows.seen.lowerBound, plan.rows.seen.upperBound,
+            plan.columns.seen.lowerBound, plan.columns.seen.upperBound,
+        ]
+    }
+}
+
 extension FrameCommands {
     /// Adds the way from the network's scores to everything that is wanted of them.
     mutating func sample(
         _ plan: SamplingPlan, _ scores: BufferRange, into memory: FrameMemory, format: FrameFormat
     ) throws(VulkanError) {
-        let masks = plan.masks
-        let quads = (masks.width + 3) / 4
-        let rows = plan.rows.words(lanes: 1, count: masks.height, length: plan.scores.height)
-        let columns = plan.columns.words(lanes: 4, count: masks.width, length: plan.scores.width)
-        let classes = format.outputs.confidenceClasses
-        let colors = format.outputs.overlay.map { overlay in (0..<256).map { UInt32(overlay.palette[$0].word) } }
-        let tables = try BoundConstant.upload(
-            [
-                .table(rows.words), .table(columns.words),
-                // A table that nobody reads still has a word.
-                .table(classes.isEmpty ? [0] : classes.map(UInt32.init)), .table(colors ?? [0]),
-            ], to: backend.device)
-        let push = [
-            format.batch, plan.scores.height, plan.scores.width, plan.scores.channels, masks.height, masks.width, quads,
-            rows.taps, columns.taps, plan.rows.seen.lowerBound, plan.rows.seen.upperBound,
-            plan.columns.seen.lowerBound, plan.columns.seen.upperBound, classes.count,
-        ]
-        func bindings(_ result: FrameMemory.Result) -> [Binding] {
-            [.written(result.range), .tensor(scores), .table(tables[0].resource), .table(tables[1].resource)]
-        }
+        let sampling = try Sampling(plan, scores, backend.device, batch: format.batch)
         if let categories = memory.categories {
-            try dispatch(
-                "categories", "categories", variant: readingVariant,
-                constants: [plan.isSubjectOnly ? 1 : 0, plan.threshold.bitPattern], bindings(categories),
-                pushConstants: push, count: masks.height * quads, batch: format.batch)
+            try sample(
+                sampling, "categories", "categories", [plan.isSubjectOnly ? 1 : 0, plan.threshold.bitPattern],
+                rows: sampling.rows, into: categories.range)
         }
-        if let confidences = memory.confidences {
-            try dispatch(
-                "confidences", "confidences", variant: readingVariant,
-                constants: [plan.confidence.rawValue, plan.isSubjectOnly ? 1 : 0],
-                bindings(confidences) + [.table(tables[2].resource)], pushConstants: push,
-                count: masks.height * quads, batch: format.batch)
-        }
+        try sampleConfidences(sampling, plan, into: memory.confidences, classes: format.outputs.confidenceClasses)
         if let sampled = memory.scores {
-            try dispatch(
-                "scores", "sampled_scores", variant: readingVariant, constants: [], bindings(sampled),
-                pushConstants: push, count: masks.height * quads, batch: format.batch)
+            let rowByteCount = plan.masks.width * plan.scores.channels * 4
+            // Bindings begin at multiples of the alignment: as many rows as that, because a row is whole words.
+            let limits = backend.device.physical.limits
+            let alignment = limits.bindingAlignment
+            let most = max(alignment, limits.storageBufferRange / rowByteCount / alignment * alignment)
+            for first in stride(from: 0, to: sampling.rows.count, by: most) {
+                let rows = first..<min(first + most, sampling.rows.count)
+                try sample(
+                    sampling, "scores", "sampled_scores", [], rows: rows,
+                    into: sampled.range.part(first * rowByteCount, rows.count * rowByteCount))
+            }
         }
-        if let overlay = memory.overlay, let categories = memory.categories, let wanted = format.outputs.overlay {
-            let steps = PixelSteps(format.picture, format.orientation)
-            try dispatch(
-                "overlay", "overlay", variant: "", constants: [],
-                [
-                    .written(overlay.range), .read(memory.pictures), .read(categories.range),
-                    .table(tables[3].resource),
-                ],
-                pushConstants: [
-                    masks.height, masks.width, quads, steps.first, steps.right, steps.down, format.background.word,
-                    Int(byte(fraction: wanted.opacity)),
-                ], count: masks.height * quads, batch: format.batch)
+        try overlay(memory, format, masks: plan.masks, quads: sampling.quads)
+    }
+
+    private mutating func sample(
+        _ sampling: Sampling, _ name: String, _ shader: String, _ constants: [UInt32], rows: Range<Int>,
+        into range: BufferRange, more: (bindings: [Binding], pushConstants: [Int]) = ([], [0, 0])
+    ) throws(VulkanError) {
+        try dispatch(
+            name, shader, variant: readingVariant, constants: constants,
+            [.written(range)] + sampling.bindings + more.bindings,
+            pushConstants: sampling.pushConstants + [rows.lowerBound, rows.count] + more.pushConstants,
+            count: rows.count * sampling.quads, batch: 1)
+    }
+
+    /// Confidences, as many classes in a dispatch as the device can bind.
+    private mutating func sampleConfidences(
+        _ sampling: Sampling, _ plan: SamplingPlan, into planes: [FrameMemory.Result], classes: [Int]
+    ) throws(VulkanError) {
+        guard let plane = planes.first?.range else { return }
+        let planeStride = planes.count > 1 ? planes[1].range.offset - plane.offset : plane.byteCount
+        let most = max(1, backend.device.physical.limits.storageBufferRange / planeStride)
+        for first in stride(from: 0, to: classes.count, by: most) {
+            let part = first..<min(first + most, classes.count)
+            let table = try BoundConstant.upload([.table(classes[part].map(UInt32.init))], to: backend.device)[0]
+            let range = plane.buffer.range(
+                planes[first].range.offset, (part.count - 1) * planeStride + plane.byteCount)
+            try sample(
+                sampling, "confidences", "confidences", [plan.confidence.rawValue, plan.isSubjectOnly ? 1 : 0],
+                rows: sampling.rows, into: range,
+                more: ([.table(table.resource)], [part.count, planeStride / 16]))
         }
+    }
+
+    private mutating func overlay(_ memory: FrameMemory, _ format: FrameFormat, masks: PixelSize, quads: Int)
+        throws(VulkanError)
+    {
+        guard let result = memory.overlay, let categories = memory.categories, let wanted = format.outputs.overlay
+        else { return }
+        let colors = (0..<256).map { UInt32(wanted.palette[$0].word) }
+        let table = try BoundConstant.upload([.table(colors)], to: backend.device)[0]
+        let steps = PixelSteps(format.picture, format.orientation)
+        try dispatch(
+            "overlay", "overlay", variant: "", constants: [],
+            [.written(result.range), .read(memory.pictures), .read(categories.range), .table(table.resource)],
+            pushConstants: [
+                masks.height, masks.width, quads, steps.first, steps.right, steps.down, format.background.word,
+                Int(byte(fraction: wanted.opacity)),
+            ], count: masks.height * quads, batch: format.batch)
+    }
+}
+
+extension BufferRange {
+    /// A part of the range.
+    fileprivate func part(_ offset: Int, _ byteCount: Int) -> BufferRange {
+        precondition(offset + byteCount <= self.byteCount, "a part past the end of its range")
+        return buffer.range(self.offset + offset, byteCount)
     }
 }

@@ -6,7 +6,9 @@ import VulkanCompute
 /// ```
 /// pictures | half resized | category masks not read back | what is read back: categories, confidences, scores, overlays
 /// ```
-/// Rows of masks and overlays are filled up to whole groups of 4 pixels: a shader writes words, never single bytes.
+/// Rows of masks and overlays are filled up to whole groups of 4 pixels: a shader writes words, never single bytes. Results lie
+/// `[picture][row]`, confidences
+/// class by class.
 final class FrameMemory: Sendable {
     /// A result: where it lies, and how many bytes of it belong to one picture.
     struct Result: Sendable {
@@ -17,7 +19,9 @@ final class FrameMemory: Sendable {
     let pictures: BufferRange
     /// Pixels between the passes of the resize.
     let halfResized: BufferRange?
-    let categories, confidences, scores, overlay: Result?
+    let categories, scores, overlay: Result?
+    /// One for each class that is wanted, at equal distances.
+    let confidences: [Result]
     /// All results that the host wants, one after another.
     let results: BufferRange
 
@@ -45,7 +49,7 @@ final class FrameMemory: Sendable {
         let hidden = needsCategories && !outputs.categories ? reserve(masks.height * quads * 4) : nil
         let start = layout.byteCount
         let categories = outputs.categories ? reserve(masks.height * quads * 4) : hidden
-        let confidences = reserve(outputs.confidenceClasses.count * masks.height * quads * 16)
+        let confidences = outputs.confidenceClasses.compactMap { _ in reserve(masks.height * quads * 16) }
         let scores = outputs.scores ? reserve(masks.pixelCount * channels * 4) : nil
         let overlay = outputs.overlay == nil ? nil : reserve(masks.height * quads * 12)
         precondition(layout.byteCount > start, "a frame without outputs")
@@ -58,7 +62,7 @@ final class FrameMemory: Sendable {
         self.pictures = range(pictures!)  // a picture has pixels
         self.halfResized = halfResized.map(range)
         self.categories = result(categories)
-        self.confidences = result(confidences)
+        self.confidences = confidences.compactMap(result)
         self.scores = result(scores)
         self.overlay = result(overlay)
         results = buffer.range(start, layout.byteCount - start)

@@ -84,10 +84,9 @@ public final class FrameSlot: @unchecked Sendable {
         let all = program.format.outputs.confidenceClasses.indices
         let part = part ?? all
         precondition(part.clamped(to: all) == part && planes.count == part.count, "a plane for each class")
-        for (number, plane) in zip(part, planes) {
+        for (result, plane) in zip(program.memory.confidences[part], planes) {
             copy(
-                program.memory.confidences, of: index, at: number * program.maskSize.height * quads * 16,
-                rowByteCount: program.maskSize.width * 4, stride: quads * 16,
+                result, of: index, rowByteCount: program.maskSize.width * 4, stride: quads * 16,
                 into: UnsafeMutableRawBufferPointer(plane))
         }
     }
@@ -112,7 +111,7 @@ public final class FrameSlot: @unchecked Sendable {
 
     /// Copies the rows of a result without what fills them up.
     private func copy(
-        _ result: FrameMemory.Result?, of index: Int, at start: Int = 0, rowByteCount: Int, stride: Int,
+        _ result: FrameMemory.Result?, of index: Int, rowByteCount: Int, stride: Int,
         into destination: UnsafeMutableRawBufferPointer
     ) {
         precondition(!isInFlight, "the frame is still on its way")
@@ -122,7 +121,7 @@ public final class FrameSlot: @unchecked Sendable {
         precondition(destination.count == rows * rowByteCount, "a result of another size")
         guard let to = destination.baseAddress, let contents = readback.contents else { return }
         let from =
-            contents + (result.range.offset - program.memory.results.offset + index * result.bytesPerPicture + start)
+            contents + (result.range.offset - program.memory.results.offset + index * result.bytesPerPicture)
         if stride == rowByteCount {
             to.copyMemory(from: from, byteCount: rows * rowByteCount)
         } else {

@@ -64,6 +64,15 @@ struct FramePartTests {
         try FrameDevice.expectSilence()
     }
 
+    @Test("Results larger than what a device can bind are made in parts")
+    func largeResults() throws {
+        // 177 MB of confidences and of scores; llvmpipe binds 134 MB.
+        let mask = MaskCase(scores: [33, 33], channels: 21, picture: PixelSize(width: 1920, height: 1099))
+        let difference = try mask.difference(on: FrameDevice.backend(), CPUBackend())
+        #expect(difference.clearlyOther == 0 && difference.confidence <= 1e-5 && difference.score <= 1e-5)
+        try FrameDevice.expectSilence()
+    }
+
     @Test("An overlay alone reads back nothing else, and is the same")
     func overlayAlone() throws {
         let model = try FrameModel.classes([16, 16], channels: 5)
