@@ -54,32 +54,4 @@ struct InstanceTests {
         #expect(!version.isAtLeast(version.major + 1, 0))
         #expect("\(version)".split(separator: ".").count == 3)
     }
-
-    @Test("A device is chosen by kind, index and name")
-    func choice() throws {
-        struct Candidate: DeviceCandidate {
-            var index: Int
-            var name: String
-            var kind: PhysicalDevice.Kind
-            var memoryByteCount = 1
-            var obstacle: String?
-        }
-        let candidates = [
-            Candidate(index: 0, name: "llvmpipe", kind: .software),
-            Candidate(index: 1, name: "Radeon small", kind: .discrete),
-            Candidate(index: 2, name: "Radeon large", kind: .discrete, memoryByteCount: 2),
-            Candidate(index: 3, name: "Old", kind: .discrete, memoryByteCount: 9, obstacle: "it has Vulkan 1.0.0"),
-        ]
-        func index(_ request: DeviceRequest) throws -> Int { try request.choose(among: candidates).device.index }
-        #expect(try index(.bestRealDevice) == 2)
-        #expect(try index(.best) == 2)
-        #expect(try index(.index(0)) == 0)
-        #expect(try index(.name("LLVM")) == 0)
-        #expect(throws: VulkanError.self) { try index(.name("radeon")) }
-        #expect(throws: VulkanError.self) { try index(.index(3)) }
-        #expect(throws: VulkanError.self) { try index(.index(7)) }
-        #expect(throws: VulkanError.self) { try DeviceRequest.bestRealDevice.choose(among: [candidates[0]]) }
-        #expect(try DeviceRequest.best.choose(among: [candidates[0]]).device.index == 0)
-        #expect(throws: VulkanError.self) { try DeviceRequest.best.choose(among: [Candidate]()) }
-    }
 }

@@ -132,14 +132,16 @@ extension Command<SegmentSettings> {
 
 extension Option {
     /// `--device`, the same for all commands.
-    static func device(_ member: WritableKeyPath<Settings, Device> & Sendable) -> Option {
+    static func device(
+        _ member: WritableKeyPath<Settings, Device> & Sendable, default standard: String = "auto"
+    ) -> Option {
         value(
             "device", "d", "auto|cpu|vulkan[:INDEX|:NAME]",
             """
             What runs the network.
             auto: the best graphics processor, or the processor where there is none.
             vulkan: the best Vulkan device, or the one with this index or name; a software device only so.
-            (default: auto)
+            (default: \(standard))
             """
         ) { settings, value throws(UsageError) in
             guard let device = Device(value) else {

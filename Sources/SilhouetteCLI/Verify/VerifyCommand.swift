@@ -20,7 +20,7 @@ func verify(_ settings: VerifySettings) throws -> ExitCode {
     let showsTable = !settings.printsJSON
     if showsTable { Console.print(report.heading) }
 
-    for format in pair.supported(settings.precision.formats) {
+    for format in pair.formats {
         let start = ContinuousClock.now
         let verifier = Verifier(
             graph, model.outputKind, reference: pair.reference, candidate: try pair.candidate(format), storage: format)
@@ -57,35 +57,33 @@ private struct BackendPair {
     let reference: CPUBackend
     /// What is verified, and what drives it.
     let deviceName, driver: String
+    /// How it can store numbers, of the ways that were asked for.
+    let formats: [Weights.Format]
     private let device: VulkanCompute.Device?
     private let threads: Int?
 
     init(_ settings: VerifySettings) throws {
         threads = settings.threads
-        switch settings.device {
-        case .cpu:
+        switch try DeviceChoice(settings.device).outcome {
+        case .processor:
+            if settings.precision == .fp16 { try Precision.float16.check(on: .cpu) }
             reference = try CPUBackend(threads: threads, instructionSet: .portable)
             (deviceName, driver) = (try CPUBackend(threads: threads).deviceName, "")
+            formats = [.float32]
             device = nil
-        case .vulkan(let request):
+        case .vulkan(let physical, let instance):
             reference = try CPUBackend(threads: threads)
-            let instance = try VulkanInstance()
-            let (physical, _) = try request.choose(among: instance.physicalDevices())
             device = try VulkanCompute.Device(physical, instance: instance)
+            formats = settings.precision.formats
             (deviceName, driver) = (physical.name, physical.driver)
         }
-    }
-
-    /// Those of the formats that the device has.
-    func supported(_ formats: [Weights.Format]) -> [Weights.Format] {
-        device == nil ? formats.filter { $0 == .float32 } : formats
     }
 
     func candidate(_ format: Weights.Format) throws -> any InferenceBackend {
         guard let device else { return try CPUBackend(threads: threads) }
         return VulkanBackend(
             device, precision: format == .float32 ? .float32 : .float16,
-            cacheFolder: ModelLocator().cacheFolder.map { $0 + "/pipelines" })
+            cacheFolder: BaseOptions().shaderCacheFolder)
     }
 }
 

@@ -1,4 +1,5 @@
 import ModelGraph
+import Silhouette
 
 /// How numbers are stored while a network is verified.
 package enum VerifiedPrecision: String, CaseIterable, Sendable {
@@ -17,7 +18,7 @@ package enum VerifiedPrecision: String, CaseIterable, Sendable {
 /// What the command line of `silhouette verify` asks for.
 package struct VerifySettings: Sendable {
     package var model: String?
-    package var device: VerifiedDevice = .vulkan(.best)
+    package var device: Device = .vulkan(.best)
     package var threads: Int?
     package var precision: VerifiedPrecision = .both
     package var picture: String?
@@ -53,15 +54,7 @@ extension Command<VerifySettings> {
             """,
         options: [
             .text("model", "m", "FILE", "The model (as for silhouette segment).", \.model),
-            .value(
-                "device", "d", "DEVICE", "What is verified: vulkan, vulkan:INDEX, vulkan:NAME or cpu. (default: vulkan)"
-            ) {
-                settings, value throws(UsageError) in
-                guard let device = VerifiedDevice(value) else {
-                    throw UsageError("is vulkan, vulkan:INDEX, vulkan:NAME or cpu, not '\(value)'")
-                }
-                settings.device = device
-            },
+            .device(\.device, default: "vulkan"),
             .choice(
                 "precision", nil, "How numbers are stored on the device.", \.precision, default: .both),
             .text("input", nil, "PHOTO", "The same as the operand PHOTO.", \.picture),
@@ -73,8 +66,6 @@ extension Command<VerifySettings> {
             settings.picture = operand
         },
         check: { settings throws(UsageError) in
-            if settings.device == .cpu, settings.precision == .fp16 {
-                throw UsageError("--precision cannot be fp16 with --device cpu: the CPU path computes in fp32")
-            }
+            if settings.precision == .fp16 { try Precision.float16.check(on: settings.device) }
         })
 }
