@@ -23,7 +23,7 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
 
     static let table: [FaultCase] =
         (0..<6).map { .init(moment: .start, fault: .deviceLost(at: "vkQueueSubmit", after: $0), warning: "lost") }
-        + (0..<3).map {
+        + (0..<2).map {
             .init(moment: .afterFirstFrame, fault: .deviceLost(at: "vkQueueSubmit", after: $0), warning: "lost")
         }
         + [

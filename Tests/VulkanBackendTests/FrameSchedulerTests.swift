@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -179,9 +180,15 @@ struct FrameSchedulerTests {
         let order = Mutex<[Int]>([])
         for round in 0..<50 {
             let tickets = try (0..<3).map { try scheduler.submit(3 * round + $0) }
-            DispatchQueue.concurrentPerform(iterations: 3) { index in
-                _ = try? scheduler.collect(tickets[2 - index]) { picture in order.withLock { $0.append(picture) } }
+            // Real threads: the later tickets wait for the earlier, whatever the number of processors.
+            let done = DispatchSemaphore(value: 0)
+            for ticket in tickets.reversed() {
+                Thread.detachNewThread {
+                    _ = try? scheduler.collect(ticket) { picture in order.withLock { $0.append(picture) } }
+                    done.signal()
+                }
             }
+            for _ in tickets { done.wait() }
         }
         #expect(order.withLock { $0 } == Array(0..<150))
     }
