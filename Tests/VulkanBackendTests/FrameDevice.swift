@@ -13,7 +13,7 @@ enum FrameDevice {
     /// A backend of its own for each test, on one device.
     static func backend(_ precision: StoragePrecision = .float32, access: Int? = nil) throws -> VulkanBackend {
         let device = try shared.get()
-        guard let access else { return try VulkanBackend(device, precision: precision) }
+        guard let access else { return VulkanBackend(device, precision: precision) }
         return VulkanBackend(device, precision: precision, accessNumber: access)
     }
 
