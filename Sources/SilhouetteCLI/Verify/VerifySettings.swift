@@ -39,18 +39,19 @@ extension Command<VerifySettings> {
             every time.
             """,
         details: """
-            error:   the largest |x - r| / max(1, |r|) of a layer, r being the processor's value; at most 1e-4 where
-                     numbers are stored in 32 bits, 2e-3 where in 16: there r is computed from weights and inputs
-                     rounded to 16 bits.
+            error:   the largest |x - r| / max(1, |r|) of a layer, r being the processor's value; at most 1e-4
+                     where numbers are stored in 32 bits, 2e-3 where in 16: there r is computed from weights
+                     and inputs rounded to 16 bits.
             network: scores may be off by 2e-3, in 16 bits by twice what the processor is off when it rounds
-                     in the same way; classes may differ in near ties only; two runs must give the same bytes.
+                     in the same way; classes may differ in near ties only; two runs must give the same
+                     bytes.
 
-            exit code: 0 all within bounds, 1 something is not, or could not be done, 2 the command line is wrong
+            exit code: 0 all within bounds, 1 something is not or could not be done, 2 the command line is wrong
 
             examples:
-              silhouette verify                                 the first graphics card, or else a software device
-              silhouette verify -d vulkan:1 --precision fp16    the second device, as silhouette devices numbers them
-              silhouette verify -d cpu                          the processor's fast instructions against plain ones
+              silhouette verify                         the best graphics card, or else a software device
+              silhouette verify -d vulkan:1             the second device, as silhouette devices counts
+              silhouette verify -d cpu                  the processor's fast instructions against plain ones
             """,
         options: [
             .text("model", "m", "FILE", "The model (as for silhouette segment).", \.model),
