@@ -51,6 +51,8 @@ public final class RecordedCommands: @unchecked Sendable {
     private let pool: VkCommandPool
     private let sets: BindingSets
     private let commands: [Command]
+    /// The device writes into it as long as it works.
+    private let timestamps: TimestampPool?
 
     /// Records commands with barriers where byte ranges conflict.
     ///
@@ -68,6 +70,7 @@ public final class RecordedCommands: @unchecked Sendable {
     {
         self.device = device
         self.commands = commands
+        self.timestamps = timestamps
         let dispatches = commands.compactMap { if case .dispatch(let dispatch) = $0 { dispatch } else { nil } }
         for dispatch in dispatches { try dispatch.check(device.physical) }
         sets = try BindingSets(device, dispatches.map { ($0.pipeline, $0.resources) })
