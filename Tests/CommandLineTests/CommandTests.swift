@@ -90,7 +90,8 @@ struct CommandTests {
 
     @Test("What this version cannot do is refused by name")
     func refusals() {
-        #expect(message("a", "-d", "vulkan")?.contains("this version runs on the processor only") == true)
+        #expect(message("a", "-d", "gpu")?.contains("vulkan") == true)
+        #expect(message("a", "-d", "vulkan:1") == nil)
         #expect(message("a", "--output", "composite")?.contains("composite") == true)
         #expect(message("a", "--output", "scores", "--classes", "person") != nil)
         #expect(message("a", "--mask-size", "model") != nil)

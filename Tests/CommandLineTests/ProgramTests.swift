@@ -25,10 +25,10 @@ struct ProgramTests {
         "A command line that cannot be obeyed: one line, exit code 2, nothing written",
         arguments: [
             ["segmnet"], ["help", "segmnet"], ["segment"], ["segment", "x.png", "--ouput", "mask"],
-            ["segment", "x.png", "--threads", "none"], ["segment", "x.png", "-d", "vulkan"],
+            ["segment", "x.png", "--threads", "none"], ["segment", "x.png", "-d", "gpu"],
             ["segment", "x.png", "--output", "composite"], ["model", "a", "b"], ["model", "a", "-m", "b"],
             ["bench", "--scope", "call"],
-            ["bench", "--precision", "fp16"],
+            ["bench", "--precision", "fp16", "-d", "cpu"],
         ])
     func usage(arguments: [String]) throws {
         try withScratchFolder { folder in

@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
 import Silhouette
+import TestSupport
 import Testing
 
-@Suite("Endurance of a device", .serialized, .needsVulkan)
+@Suite("Endurance of a device", .serialized, .needsVulkan, .takesMinutes)
 struct EnduranceTests {
     /// Bytes of the process's memory that are in the machine now.
     private static var residentByteCount: Int {
