@@ -34,5 +34,8 @@ package struct RecentValues<Key: Hashable, Value> {
         return value
     }
 
+    /// Forgets the value of a key.
+    package mutating func remove(_ key: Key) { entries.removeAll { $0.key == key } }
+
     private var total: Int { entries.reduce(0) { $0 + $1.cost } }
 }

@@ -1,5 +1,13 @@
 import Synchronization
 
+/// A picture that a device has no room for. The device works, and can do others.
+package struct PictureTooLarge: Error {
+    /// What there is too little of.
+    package let reason: String
+
+    package init(reason: String) { self.reason = reason }
+}
+
 /// Runs frames on a device that may stop working.
 package protocol FrameRunner: AnyObject, Sendable {
     /// What it runs on, for people.
@@ -7,7 +15,8 @@ package protocol FrameRunner: AnyObject, Sendable {
 
     /// Segments one picture.
     ///
-    /// - Throws: `ImageSegmenterError.resultTooLarge` where the request is at fault; anything else is the device's.
+    /// - Throws: `ImageSegmenterError.resultTooLarge` where the request is at fault, `PictureTooLarge` where only this picture is;
+    ///   anything else is a failure of the device.
     func segment(_ image: Image) throws -> Masks
 
     /// Waits until the device works on nothing any more.
@@ -18,7 +27,8 @@ package protocol FrameRunner: AnyObject, Sendable {
 ///
 /// Whatever fails (the device is lost, memory runs out, a frame takes too long, a shader does not compile, the self-check
 /// finds a wrong answer), the frame that it happened to is computed again from its picture. So no caller sees a failure, and no
-/// result comes from a device that has had one.
+/// result comes from a device that has had one. A picture that is too large for the device is computed on the processor, and
+/// the next one on the device again.
 package final class VulkanEngine: SegmentationEngine {
     private struct State {
         /// Nil: the device has failed.
@@ -26,6 +36,7 @@ package final class VulkanEngine: SegmentationEngine {
         var substitute: (any SegmentationEngine)?
         var failure: String?
         var retirement: Retirement?
+        var hasToldOfLargePicture = false
     }
 
     private let state: Mutex<State>
@@ -73,6 +84,8 @@ package final class VulkanEngine: SegmentationEngine {
                 return try runner.segment(image)
             } catch let error as ImageSegmenterError where error.isRequestAtFault {
                 throw error
+            } catch let error as PictureTooLarge {
+                tellOfLargePicture(image, error.reason)
             } catch {
                 giveUp(runner, "\(error)")
             }
@@ -90,6 +103,18 @@ package final class VulkanEngine: SegmentationEngine {
             return true
         }
         if isFirst { report(failure) }
+    }
+
+    /// Says so once: in a stream every frame is as large as the first.
+    private func tellOfLargePicture(_ image: Image, _ reason: String) {
+        let isFirst = state.withLock { state in
+            defer { state.hasToldOfLargePicture = true }
+            return !state.hasToldOfLargePicture
+        }
+        guard isFirst else { return }
+        warn?(
+            "\(name) has no room for a picture of \(image.width)x\(image.height): \(reason); such pictures are computed on the "
+                + "processor")
     }
 
     private func report(_ failure: String) {

@@ -14,6 +14,7 @@ package final class VulkanRunner: FrameRunner {
     private let network: FrameNetwork
     private let request: MaskRequest
     private let schedulers: Mutex<RecentValues<PixelSize, Scheduler>>
+    private let timeLimit: FrameTimeLimit
 
     /// Sizes of pictures that are kept ready.
     private static let formatLimit = 4
@@ -26,10 +27,21 @@ package final class VulkanRunner: FrameRunner {
         self.backend = backend
         self.request = request
         deviceName = backend.deviceName
+        timeLimit = Self.timeLimit(of: backend.device.physical.kind)
         schedulers = Mutex(RecentValues(countLimit: Self.formatLimit, costLimit: Self.byteLimit))
     }
 
     package func segment(_ image: Image) throws -> Masks {
+        do {
+            return try compute(image)
+        } catch let error as PictureTooLarge {
+            // The memory that it does take, and the room that it keeps from others.
+            schedulers.withLock { $0.remove(image.size) }
+            throw error
+        }
+    }
+
+    private func compute(_ image: Image) throws -> Masks {
         let clock = ContinuousClock()
         let start = clock.now
         let size = try request.maskSize(of: image.size)
@@ -69,11 +81,29 @@ package final class VulkanRunner: FrameRunner {
         let cost = picture.pixelCount * 12 + masks.pixelCount * (2 + 8 * valuesPerPixel)
         return try schedulers.withLock { schedulers in
             try schedulers.value(for: picture, cost: cost) {
-                let program = try FrameProgram(network, format: format)
+                // Where the network itself does not fit, no picture does.
+                try network.prepare(for: format)
+                let program = try Self.fitting { try FrameProgram(network, format: format) }
                 backend.keepCompiledShaders()
-                return Scheduler { try program.makeSlot() }
+                return Scheduler(timeLimit: timeLimit) { try Self.fitting { try program.makeSlot() } }
             }
         }
+    }
+
+    /// Prepares something for a size of picture: that the device has no room for it does not mean that it does not work.
+    private static func fitting<Prepared>(_ prepare: () throws -> Prepared) throws -> Prepared {
+        do {
+            return try prepare()
+        } catch let error as VulkanError where error.isShortage {
+            throw PictureTooLarge(reason: "\(error)")
+        }
+    }
+
+    /// A card that does not answer for most of a second hangs; a driver that computes on the processor is only held up.
+    private static func timeLimit(of kind: PhysicalDevice.Kind) -> FrameTimeLimit {
+        kind == .software
+            ? FrameTimeLimit(first: 60_000_000_000, least: 10_000_000_000)
+            : FrameTimeLimit(first: 10_000_000_000, least: 800_000_000)
     }
 }
 

@@ -1,3 +1,4 @@
+import Imaging
 import ModelGraph
 import Synchronization
 import VulkanCompute
@@ -35,6 +36,28 @@ public final class FrameNetwork: Sendable {
 
     /// Size of the whole network's output.
     var output: Shape { whole.shape(of: whole.outputs[0]) }
+
+    /// Puts on the device what the network itself needs for frames of a format, unless it is there.
+    ///
+    /// - Throws: `VulkanError` when the device has too little memory for the network or cannot do a part of it, whatever the size
+    ///   of the pictures.
+    public func prepare(for format: FrameFormat) throws(VulkanError) {
+        _ = try plan(isWhole: needsWholeGraph(for: format), batch: format.batch)
+    }
+
+    /// Where an upright picture of a format lies in the network's input.
+    func geometry(for format: FrameFormat) -> FitGeometry {
+        FitGeometry(
+            format.fit, picture: format.picture.oriented(format.orientation),
+            network: PixelSize(width: input.width, height: input.height))
+    }
+
+    /// Whether the trailing resizes must be run before masks are made.
+    func needsWholeGraph(for format: FrameFormat) -> Bool {
+        SamplingPlan.needsWholeGraph(
+            head, channels: output.channels, outputs: format.outputs,
+            resamples: SamplingPlan.resamples(format, geometry(for: format), output: output.extent))
+    }
 
     /// The network in the device's memory, with or without its trailing resizes.
     func plan(isWhole: Bool, batch: Int) throws(VulkanError) -> BoundPlan {

@@ -43,8 +43,7 @@ public final class FrameProgram: Sendable {
     public init(_ network: FrameNetwork, format: FrameFormat) throws(VulkanError) {
         let backend = network.backend
         let outputs = format.outputs
-        let input = PixelSize(width: network.input.width, height: network.input.height)
-        let geometry = FitGeometry(format.fit, picture: format.picture.oriented(format.orientation), network: input)
+        let geometry = network.geometry(for: format)
         let channels = network.output.channels
         precondition(
             (!outputs.categories && outputs.overlay == nil) || channels <= 256, "a byte a pixel holds 256 classes")
@@ -52,9 +51,7 @@ public final class FrameProgram: Sendable {
             outputs.confidenceClasses.allSatisfy { (0..<max(2, channels)).contains($0) }, "a class that there is not")
         precondition(outputs.overlay == nil || format.maskSize == .picture, "an overlay has the picture's size")
 
-        let isWhole = SamplingPlan.needsWholeGraph(
-            network.head, channels: channels, outputs: outputs,
-            resamples: SamplingPlan.resamples(format, geometry, output: network.output.extent))
+        let isWhole = network.needsWholeGraph(for: format)
         let plan = try network.plan(isWhole: isWhole, batch: format.batch)
         let sampling = SamplingPlan(
             scores: plan.plan.graph.shape(of: plan.plan.graph.outputs[0]), head: isWhole ? nil : network.head,

@@ -20,7 +20,6 @@ public final class FrameScheduler<Slot: SchedulerSlot>: @unchecked Sendable {
     // Guarded by the monitor.
     private var queue: FrameQueue
     private var slots: [Slot?]
-    private var hasFinishedFrame = false
     private var firstFailure: (any Error)?
 
     /// Creates a scheduler without slots.
@@ -29,6 +28,7 @@ public final class FrameScheduler<Slot: SchedulerSlot>: @unchecked Sendable {
     ///   - slotCount: Frames that can be inside at a time.
     ///   - aheadCount: Frames that the device is given at a time. Two keep it busy; frames beyond them can be cancelled before
     ///     they cost anything.
+    ///   - timeLimit: Shared by all schedulers of a device.
     ///   - makeSlot: Makes a slot, on the thread that needs it.
     public init(
         slotCount: Int = 3, aheadCount: Int = 2, timeLimit: FrameTimeLimit = FrameTimeLimit(),
@@ -148,13 +148,11 @@ public final class FrameScheduler<Slot: SchedulerSlot>: @unchecked Sendable {
     private func finish(_ index: Int) throws -> Slot.Results {
         // A frame was submitted, so its slot exists.
         let slot = slots[index]!
-        let limit = hasFinishedFrame ? timeLimit.laterNanoseconds : timeLimit.firstNanoseconds
         monitor.unlock()
-        let outcome = Result { try slot.results(within: limit) }
+        let outcome = Result { try timeLimit.measure(slot.results) }
         monitor.lock()
         switch outcome {
         case .success(let results):
-            hasFinishedFrame = true
             queue.completed()
             submitStaged()
             monitor.ring()

@@ -16,17 +16,3 @@ public enum Cancellation: Sendable, Hashable {
     /// Its result is given out or has been, or it was cancelled before: nothing has changed.
     case tooLate
 }
-
-/// How long a frame may take before the device counts as lost.
-public struct FrameTimeLimit: Sendable {
-    /// For all frames until the first is done: drivers that compile late, as llvmpipe does, compile then.
-    public var firstNanoseconds: UInt64
-    /// For all frames after that.
-    public var laterNanoseconds: UInt64
-
-    /// Creates a limit.
-    public init(firstNanoseconds: UInt64 = 60_000_000_000, laterNanoseconds: UInt64 = 10_000_000_000) {
-        self.firstNanoseconds = firstNanoseconds
-        self.laterNanoseconds = laterNanoseconds
-    }
-}

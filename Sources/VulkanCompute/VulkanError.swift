@@ -32,6 +32,19 @@ public struct VulkanError: Error, Sendable, CustomStringConvertible {
     /// Whether the device is of no further use: it must be made anew, or left alone.
     public var isDeviceLost: Bool { reason == .result(VK_ERROR_DEVICE_LOST.rawValue) || reason == .timedOut }
 
+    /// Whether more was asked for than the device has room for. It works, and can do less.
+    public var isShortage: Bool {
+        switch reason {
+        case .unsupported: true
+        case .result(let code):
+            [
+                VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_TOO_MANY_OBJECTS,
+                VK_ERROR_FRAGMENTED_POOL, VK_ERROR_OUT_OF_POOL_MEMORY, VK_ERROR_MEMORY_MAP_FAILED,
+            ].contains(VkResult(rawValue: code))
+        case .unavailable, .timedOut: false
+        }
+    }
+
     /// One line: what failed and why.
     public var description: String {
         switch reason {

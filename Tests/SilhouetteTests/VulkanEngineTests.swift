@@ -31,6 +31,7 @@ private final class FailingRunner: FrameRunner {
         if image.width == 999 {
             throw ImageSegmenterError.resultTooLarge(width: 999, height: 1, channels: 1, byteCount: 1)
         }
+        if image.width == 998 { throw PictureTooLarge(reason: "it is a small card") }
         if frame >= failingFrame { throw Failure() }
         return Masks(
             width: image.width, height: 1, deviceName: deviceName,
@@ -89,6 +90,16 @@ struct VulkanEngineTests {
         #expect(throws: ImageSegmenterError.self) { try engine.segment(frame(width: 999)) }
         #expect(engine.deviceFailure == nil && warnings.all.isEmpty)
         #expect(try engine.segment(frame(width: 2)).deviceName == "fake card")
+    }
+
+    @Test("A picture that the device has no room for is the processor's, with one warning; others stay the device's")
+    func tooLarge() throws {
+        let engine = try engine { FailingRunner(failingAt: 9) }
+        let devices = try [5, 998, 998, 5].map { try engine.segment(frame(width: $0)).deviceName }
+        #expect(devices == ["fake card", "fake", "fake", "fake card"])
+        #expect(engine.deviceFailure == nil && engine.deviceName == "fake card")
+        #expect(warnings.all.count == 1)
+        #expect(warnings.all[0].contains("998x") && warnings.all[0].contains("small card"))
     }
 
     @Test("Of many frames that fail at once, each gets its result and one speaks")

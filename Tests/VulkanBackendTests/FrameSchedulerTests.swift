@@ -113,17 +113,32 @@ struct FrameSchedulerTests {
         #expect(scheduler.failure == nil)
     }
 
-    @Test("Until a frame is done the first time limit counts, then the later one")
+    @Test("Until a frame is done the first time limit counts, then one that goes by the slowest")
     func timeLimits() throws {
         let device = FakeDevice()
-        let scheduler = Scheduler(timeLimit: FrameTimeLimit(firstNanoseconds: 60, laterNanoseconds: 10)) {
-            try device.makeSlot()
-        }
+        let limit = FrameTimeLimit(first: 60_000_000_000, least: 10_000_000_000)
+        let scheduler = Scheduler(timeLimit: limit) { try device.makeSlot() }
         for picture in 0..<3 {
+            if picture == 2 { limit.note(7_000_000_000) }
             _ = try scheduler.submit(picture)
             _ = try next(scheduler)
         }
-        #expect(device.timeLimits == [60, 10, 10])
+        #expect(device.timeLimits == [60_000_000_000, 10_000_000_000, 70_000_000_000])
+        // However long a wait was, the next limit can be counted.
+        let endless = FrameTimeLimit(first: 1, least: 1)
+        endless.note(.max)
+        #expect(endless.nanoseconds == .max)
+    }
+
+    @Test("A wait that failed says nothing about the device's speed")
+    func failedWait() throws {
+        let device = FakeDevice()
+        let limit = FrameTimeLimit(first: 60, least: 10)
+        let scheduler = Scheduler(timeLimit: limit) { try device.makeSlot() }
+        device.fail(at: .waited(0))
+        _ = try scheduler.submit(0)
+        #expect(throws: FakeDevice.Failure.self) { try next(scheduler) }
+        #expect(limit.nanoseconds == 60)
     }
 
     @Test(
