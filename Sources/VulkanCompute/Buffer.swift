@@ -127,11 +127,14 @@ public final class TexelView: @unchecked Sendable {
 
     /// What is seen.
     public let range: BufferRange
+    /// Texels in it.
+    public let texelCount: Int
     let handle: VkBufferView
 
     /// Creates a view; the range must begin at a multiple of the device's texel alignment.
     public init(_ range: BufferRange, _ format: Format) throws(VulkanError) {
         self.range = range
+        texelCount = range.byteCount / format.byteCount
         let device = range.buffer.device
         var info = VkBufferViewCreateInfo()
         info.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO

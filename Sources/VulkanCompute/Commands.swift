@@ -72,7 +72,7 @@ public final class RecordedCommands: @unchecked Sendable {
         self.commands = commands
         self.timestamps = timestamps
         let dispatches = commands.compactMap { if case .dispatch(let dispatch) = $0 { dispatch } else { nil } }
-        for dispatch in dispatches { try dispatch.check(device.physical) }
+        for dispatch in dispatches { try dispatch.check(device.physical.limits, of: device.physical.name) }
         sets = try BindingSets(device, dispatches.map { ($0.pipeline, $0.resources) })
 
         var info = VkCommandPoolCreateInfo()
@@ -195,10 +195,9 @@ public final class RecordedCommands: @unchecked Sendable {
 
 extension Command.Dispatch {
     /// Checks what the driver would not.
-    fileprivate func check(_ device: PhysicalDevice) throws(VulkanError) {
-        let limits = device.limits
+    package func check(_ limits: DeviceLimits, of deviceName: String) throws(VulkanError) {
         func fail(_ reason: String) -> VulkanError {
-            VulkanError("vkCmdDispatch", .unsupported("\(device.name) cannot do \(name): \(reason)"))
+            VulkanError("vkCmdDispatch", .unsupported("\(deviceName) cannot do \(name): \(reason)"))
         }
         for (count, limit) in zip([groups.x, groups.y, groups.z], limits.workgroupCount)
         where !(1...limit).contains(count) {
@@ -214,8 +213,8 @@ extension Command.Dispatch {
                     throw fail("a buffer of \(range.byteCount) bytes, of at most \(limits.storageBufferRange)")
                 }
             case .texels(let view):
-                guard view.range.byteCount / 8 <= limits.texelBufferElements * 2 else {
-                    throw fail("more texels than the device's \(limits.texelBufferElements)")
+                guard view.texelCount <= limits.texelBufferElements else {
+                    throw fail("\(view.texelCount) texels, of at most \(limits.texelBufferElements)")
                 }
             case .uniform(let ranges):
                 guard ranges.allSatisfy({ $0.byteCount <= limits.uniformBufferRange }) else {

@@ -34,6 +34,20 @@ public struct ShaderInterface: Hashable, Sendable {
         self.bindings = bindings
         self.pushConstantsByteCount = pushConstantsByteCount
     }
+
+    /// Why a device cannot run such a shader; nil where it can. A driver need not notice.
+    package func obstacle(_ limits: DeviceLimits) -> String? {
+        let storageBuffers = bindings.count { $0 == .storageBuffer }
+        let texelBuffers = bindings.count { $0 == .texelBuffer }
+        let uniformBuffers = bindings.reduce(0) { if case .uniformBuffer(let count) = $1 { $0 + count } else { $0 } }
+        for (count, limit, noun) in [
+            (storageBuffers, limits.storageBuffersPerStage, "storage buffers"),
+            (texelBuffers, limits.sampledImagesPerStage, "texel buffers"),
+            (uniformBuffers, limits.uniformBuffersPerStage, "uniform buffers"),
+            (pushConstantsByteCount, limits.pushConstantsByteCount, "bytes of push constants"),
+        ] where count > limit { return "it needs \(count) \(noun), of at most \(limit)" }
+        return nil
+    }
 }
 
 /// A shader with its specialisation constants, compiled for a device.
@@ -56,6 +70,11 @@ public final class Pipeline: @unchecked Sendable {
         _ device: Device, code: [UInt32], interface: ShaderInterface, constants: [UInt32], cache: PipelineCache?,
         name: String
     ) throws(VulkanError) {
+        if let obstacle = interface.obstacle(device.physical.limits) {
+            throw VulkanError(
+                "vkCreatePipelineLayout",
+                .unsupported("\(device.physical.name) cannot run the shader \(name): \(obstacle)"))
+        }
         self.device = device
         self.interface = interface
         var made = Objects()

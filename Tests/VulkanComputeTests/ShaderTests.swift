@@ -117,6 +117,48 @@ struct ShaderTests {
         }
     }
 
+    @Test("So is one with more texels, or more bytes, than the device can bind")
+    func sizes() throws {
+        let device = try TestDevice.open()
+        let buffer = try Buffer(device, byteCount: 64, .device)
+        let pipeline = try TestShader.texels.pipeline(device)
+        for format in [TexelView.Format.float32x4, .float16x4] {
+            let view = try TexelView(buffer.all, format)
+            let count = 64 / format.byteCount
+            let dispatch = Command.Dispatch(
+                name: "logits", pipeline, [.storage(buffer.all), .texels(view)], pushConstants: [1], groups: (1, 1, 1),
+                reads: [], writes: [])
+            var limits = device.physical.limits
+            (limits.storageBufferRange, limits.texelBufferElements) = (64, count)
+            try dispatch.check(limits, of: "card")
+            limits.texelBufferElements = count - 1
+            #expect(throws: VulkanError.self) { try dispatch.check(limits, of: "card") }
+            (limits.storageBufferRange, limits.texelBufferElements) = (63, count)
+            #expect(throws: VulkanError.self) { try dispatch.check(limits, of: "card") }
+        }
+    }
+
+    @Test("A shader with more bindings or push constants than the device has room for is known")
+    func bindings() throws {
+        var limits = try TestDevice.open().physical.limits
+        limits.storageBuffersPerStage = 2
+        limits.sampledImagesPerStage = 1
+        limits.uniformBuffersPerStage = 3
+        limits.pushConstantsByteCount = 8
+        let fitting = ShaderInterface(
+            bindings: [.storageBuffer, .storageBuffer, .texelBuffer, .uniformBuffer(count: 3)],
+            pushConstantsByteCount: 8)
+        #expect(fitting.obstacle(limits) == nil)
+        for binding in [ShaderInterface.Binding.storageBuffer, .texelBuffer, .uniformBuffer(count: 1)] {
+            var interface = fitting
+            interface.bindings.append(binding)
+            #expect(interface.obstacle(limits) != nil, "\(binding)")
+        }
+        var interface = fitting
+        interface.pushConstantsByteCount = 12
+        #expect(interface.obstacle(limits) == "it needs 12 bytes of push constants, of at most 8")
+    }
+
     @Test("Time stamps go up, one interval fewer than there are stamps")
     func timestamps() throws {
         let device = try TestDevice.open()
