@@ -25,11 +25,6 @@ public final class FrameSlot: @unchecked Sendable {
         submission = try Submission(program.device)
     }
 
-    deinit {
-        // The device may still be reading and writing; a lost one returns at once.
-        if isInFlight { try? submission.wait(nanoseconds: VulkanBackend.timeoutNanoseconds) }
-    }
-
     /// Dispatches of a frame.
     public var dispatchCount: Int { recorded.dispatchCount }
     /// Barriers between the commands of a frame.

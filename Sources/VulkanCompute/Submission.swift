@@ -1,18 +1,29 @@
 import CVulkan
+import Synchronization
 
 /// A fence: tells the host when a submission is done.
 ///
 /// It keeps alive what it has submitted, buffers included, until the device is done with it; where nobody has waited for that,
-/// it waits itself before it goes away.
+/// it waits itself before it goes away. What a device hangs on is never given back.
 public final class Submission: @unchecked Sendable {
     private let device: Device
     private let fence: VkFence
     /// What the device may still be working on.
     private var pending: RecordedCommands?
+    private let patienceNanoseconds: UInt64
+
+    /// What devices that hang may still work on, kept for good.
+    private static let abandoned = Mutex<[RecordedCommands]>([])
 
     /// Creates a fence that nothing has been submitted with.
-    public init(_ device: Device) throws(VulkanError) {
+    public convenience init(_ device: Device) throws(VulkanError) {
+        try self.init(device, patienceNanoseconds: 10_000_000_000)
+    }
+
+    /// - Parameter patienceNanoseconds: How long it waits, when it goes away, for a device that nobody has waited for.
+    package init(_ device: Device, patienceNanoseconds: UInt64) throws(VulkanError) {
         self.device = device
+        self.patienceNanoseconds = patienceNanoseconds
         var info = VkFenceCreateInfo()
         info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO
         var made: VkFence?
@@ -23,8 +34,15 @@ public final class Submission: @unchecked Sendable {
 
     deinit {
         // A lost device returns at once.
-        if pending != nil {
-            _ = withUnsafePointer(to: Optional(fence)) { vkWaitForFences(device.handle, 1, $0, 1, .max) }
+        if let pending {
+            let result = withUnsafePointer(to: Optional(fence)) {
+                vkWaitForFences(device.handle, 1, $0, 1, patienceNanoseconds)
+            }
+            if result == VK_TIMEOUT {
+                // They hold the device, so that is not destroyed either.
+                Self.abandoned.withLock { $0.append(pending) }
+                return
+            }
         }
         vkDestroyFence(device.handle, fence, nil)
     }
