@@ -1,7 +1,7 @@
 import CVulkan
 import Synchronization
 
-/// Lets tests make a Vulkan call fail: every call that can fail passes by here.
+/// Lets tests make a Vulkan call fail, and see which are made: every call that can fail passes by here.
 ///
 /// Drivers fail rarely and never on demand, so the paths behind a failure are only known to work where they have been walked.
 package final class FaultInjector: Sendable {
@@ -27,6 +27,7 @@ package final class FaultInjector: Sendable {
     private struct State {
         var faults: [Fault]
         var injectedCount = 0
+        var callCounts: [String: Int] = [:]
     }
 
     private let state: Mutex<State>
@@ -39,9 +40,13 @@ package final class FaultInjector: Sendable {
     /// Calls that have failed on demand so far.
     package var injectedCount: Int { state.withLock(\.injectedCount) }
 
+    /// How often each call has been asked for so far, failed on demand or made.
+    package var callCounts: [String: Int] { state.withLock(\.callCounts) }
+
     /// The result that a call is to give instead of being made.
     func result(of call: StaticString) -> VkResult? {
         state.withLock { state in
+            state.callCounts["\(call)", default: 0] += 1
             guard let index = state.faults.firstIndex(where: { $0.call == "\(call)" && $0.times > 0 }) else {
                 return nil
             }

@@ -111,6 +111,26 @@ struct FrameTests {
         #expect(all.dispatchCount == 62 && all.barrierCount == 61)
     }
 
+    @Test("several in flight, take what they need once for each slot")
+    func calls() throws {
+        let counter = FaultInjector()
+        let program = try FrameProgram(
+            VulkanBackend(TestDevice.open(faults: counter)), model: Self.mini(),
+            format: FrameFormat(picture: Self.size, outputs: Self.everything))
+        let scheduler = FrameScheduler(slotCount: 3) { try program.makeSlot() }
+        let picture = TestPicture.make(Self.size)
+        func round() throws {
+            for _ in 0..<3 { _ = try picture.withView { try scheduler.submit($0) } }
+            while try scheduler.collectNext({ _, _ in true }) != nil {}
+        }
+        try round()
+        let before = counter.callCounts
+        #expect(before["vkCreateFence", default: 0] >= 3)
+        for _ in 0..<4 { try round() }
+        let made = counter.callCounts.merging(before, uniquingKeysWith: -).filter { $0.value != 0 }
+        #expect(made == ["vkResetFences": 12, "vkQueueSubmit": 12, "vkWaitForFences": 12])
+    }
+
     @Test("can be dropped on their way, and outlive whoever made them")
     func dropped() throws {
         let picture = TestPicture.make(Self.size)

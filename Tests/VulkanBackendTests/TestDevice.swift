@@ -3,8 +3,8 @@ import VulkanCompute
 
 /// The device that tests run on: the first one, llvmpipe where there is no other.
 enum TestDevice {
-    static func open(validation: Bool = false) throws -> Device {
-        let instance = try VulkanInstance(validation: validation)
+    static func open(validation: Bool = false, faults: FaultInjector? = nil) throws -> Device {
+        let instance = try VulkanInstance(validation: validation, faults: faults)
         guard let physical = try instance.physicalDevices().first(where: { $0.obstacle == nil }) else {
             throw VulkanError("vkEnumeratePhysicalDevices", .unavailable("there is no Vulkan device"))
         }
