@@ -41,7 +41,7 @@ package struct SelfCheck {
     ///
     /// - Parameter makeRunner: Prepares the device for other options.
     /// - Throws: `Failure`, or what the device throws.
-    func runOnce(_ makeRunner: (ImageSegmenterOptions) throws -> any FrameRunner) throws {
+    package func runOnce(_ makeRunner: (ImageSegmenterOptions) throws -> any FrameRunner) throws {
         guard record?.isPassed != true else { return }
         let masks = try makeRunner(options).segment(Self.picture)
         try compare(masks, CPUEngine(model: model, options: options).segment(Self.picture))

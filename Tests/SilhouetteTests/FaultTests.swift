@@ -1,4 +1,5 @@
 import Silhouette
+import TestSupport
 import Testing
 import VulkanCompute
 
@@ -113,7 +114,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A driver without a pipeline cache, or without time stamps, does without")
+    @Test("A driver without a pipeline cache does without")
     func optionalCalls() throws {
         let warnings = Warnings()
         let engine = try engine(FaultInjector([.outOfHostMemory(at: "vkCreatePipelineCache")]), warnings)
@@ -137,7 +138,39 @@ struct FaultTests {
         #expect(warnings.all.count == 1)
     }
 
-    @Test("A wrong answer to the self-check is a failure, and one that was passed is not asked again")
+    @Test("A self-check that was passed is not run again by this driver; one that failed is")
+    func selfCheckOnce() throws {
+        try withScratchFolder { folder in
+            var options = VulkanTests.options()
+            options.baseOptions.shaderCacheFolder = folder
+            var runCount = 0
+            func run(_ answer: (Masks) -> Masks, driver: UInt32) throws {
+                let identity = PhysicalDevice.CacheIdentity(
+                    vendor: 1, device: 2, driverVersion: driver, uuid: [UInt8](repeating: 7, count: 16))
+                try SelfCheck(VulkanTests.model, options, identity: identity).runOnce { options in
+                    runCount += 1
+                    let engine = try CPUEngine(model: VulkanTests.model, options: options)
+                    return AnsweringRunner(answer: answer(try engine.segment(SelfCheck.picture)))
+                }
+            }
+            func wrong(_ masks: Masks) -> Masks {
+                var masks = masks
+                masks.categories = masks.categories.map {
+                    CategoryMask(width: $0.width, height: $0.height, categories: $0.categories.map { $0 ^ 1 })
+                }
+                return masks
+            }
+            #expect(throws: SelfCheck.Failure.self) { try run(wrong, driver: 3) }
+            try run({ $0 }, driver: 3)
+            #expect(runCount == 2)
+            try run(wrong, driver: 3)
+            #expect(runCount == 2)
+            #expect(throws: SelfCheck.Failure.self) { try run(wrong, driver: 4) }
+            #expect(try fileNames(in: folder) == ["self-checks.txt"])
+        }
+    }
+
+    @Test("A wrong answer to the self-check is a failure")
     func selfCheck() throws {
         let check = SelfCheck(VulkanTests.model, VulkanTests.options(), identity: nil)
         let right = try CPUEngine(model: VulkanTests.model, options: check.options).segment(SelfCheck.picture)
@@ -158,4 +191,15 @@ struct FaultTests {
             values: right.scores!.values.map { _ in .nan })
         #expect(throws: SelfCheck.Failure.self) { try check.compare(wrong, right) }
     }
+}
+
+/// A device with one answer to everything.
+private final class AnsweringRunner: FrameRunner {
+    let deviceName = "fake card"
+    private let answer: Masks
+
+    init(answer: Masks) { self.answer = answer }
+
+    func segment(_ image: Image) -> Masks { answer }
+    func waitUntilIdle() {}
 }
