@@ -13,7 +13,7 @@ let variants: [(access: Int, precision: StoragePrecision)] = [0, 1, 2].flatMap {
 struct OperatorTests {
     @Test("agree with the float64 reference", arguments: variants)
     func reference(access: Int, precision: StoragePrecision) throws {
-        let backend = VulkanBackend(try TestDevice.open(), precision: precision, accessNumber: access)
+        let backend = try FrameDevice.backend(precision, access: access)
         let rules: TestSupport.Precision = precision == .float32 ? .float32 : .float16
         var failures: [OperatorFailure] = []
         for row in OperatorCase.table {
@@ -21,5 +21,6 @@ struct OperatorTests {
         }
         for failure in failures.prefix(20) { Issue.record("\(failure)") }
         #expect(failures.count == 0)
+        try FrameDevice.expectSilence()
     }
 }
