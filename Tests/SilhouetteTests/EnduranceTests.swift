@@ -20,7 +20,8 @@ struct EnduranceTests {
     func frames() throws {
         let warnings = Warnings()
         let engine = try engine(warnings)
-        let picture = try VulkanTests.picture()
+        // So large that one mask left behind by each frame would be ten times the bound.
+        let picture = try VulkanTests.picture(width: 320, height: 240)
         let first = try engine.segment(picture)
         for _ in 0..<50 { _ = try engine.segment(picture) }
         let before = Self.residentByteCount
@@ -42,7 +43,8 @@ struct EnduranceTests {
         let warnings = Warnings()
         let engine = try engine(warnings)
         func segment(_ index: Int) throws {
-            let picture = try VulkanTests.picture(width: 40 + index % 7 * 16, height: 40 + index % 5 * 24)
+            // So large that one picture left behind by each would be four times the bound.
+            let picture = try VulkanTests.picture(width: 160 + index % 7 * 64, height: 160 + index % 5 * 96)
             _ = try engine.segment(picture)
         }
         for index in 0..<35 { try segment(index) }
