@@ -54,6 +54,4 @@ final class PipelineStore: Sendable {
             state.keptByteCount = data.count
         }
     }
-
-    var count: Int { state.withLock { $0.pipelines.count } }
 }
