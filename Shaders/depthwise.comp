@@ -1,7 +1,6 @@
 #version 450
 #pragma variants FLOAT16=0,1 ACCESS=0,1,2
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 
 // Depthwise convolution: each channel with a kernel of its own.
 //
@@ -56,10 +55,11 @@ void main() {
 
     vec4 sum = WEIGHT(slice, weight);
     weight += 1;
-    [[unroll]] for (uint ky = 0; ky < KERNEL_HEIGHT; ky++) {
+    // Not unrolled: a driver takes ten seconds for 31x31 taps in a row, and minutes for more.
+    for (uint ky = 0; ky < KERNEL_HEIGHT; ky++) {
         // Unsigned: a row above the map is far below it.
         const uint sy = y * STRIDE_HEIGHT + ky * DILATION_HEIGHT - top;
-        [[unroll]] for (uint kx = 0; kx < KERNEL_WIDTH; kx++) {
+        for (uint kx = 0; kx < KERNEL_WIDTH; kx++) {
             const uint sx = x * STRIDE_WIDTH + kx * DILATION_WIDTH - left;
             const bool isInside = sy < sourceHeight && sx < sourceWidth;
             const vec4 value = FETCH(source, base + (isInside ? sy * sourceWidth + sx : 0));
