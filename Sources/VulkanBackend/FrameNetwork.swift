@@ -3,7 +3,9 @@ import ModelGraph
 import Synchronization
 import VulkanCompute
 
-/// A model's network on a device, shared by the programs for all formats of frames: weights are packed and uploaded once.
+/// A model's network on a device, shared by the programs for all formats of frames.
+///
+/// Weights are packed and uploaded once for each batch, with the network's trailing resizes and without.
 public final class FrameNetwork: Sendable {
     let backend: VulkanBackend
     let input: ModelInput
@@ -64,6 +66,7 @@ public final class FrameNetwork: Sendable {
         try plans.withLock { plans throws(VulkanError) in
             let key = Key(isWhole: isWhole, batch: batch)
             if let plan = plans[key] { return plan }
+            try whole.checkGroupedConvolutions()
             let plan = try BoundPlan(
                 DispatchPlan(
                     isWhole ? whole : trunk,

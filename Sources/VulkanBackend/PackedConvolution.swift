@@ -58,6 +58,26 @@ struct PackedConvolution: Sendable {
     }
 }
 
+extension Graph {
+    /// Checks what becomes of grouped convolutions: with their zeros, a small file may ask for any amount of memory.
+    ///
+    /// - Throws: `VulkanError` where they would be larger than a model file may be.
+    func checkGroupedConvolutions() throws(VulkanError) {
+        var byteCount = 0
+        for layer in layers {
+            guard case .convolution(let convolution) = layer.operation, convolution.groups > 1 else { continue }
+            let taps = convolution.kernel.height * convolution.kernel.width
+            byteCount += taps * shape(of: layer.inputs[0]).channels * convolution.weights.shape[0] * 4
+            guard byteCount <= Limits.fileByteCount else {
+                throw VulkanError(
+                    "vkAllocateMemory",
+                    .unsupported(
+                        "\(layer.name) is too large for a device: in \(convolution.groups) groups, stored as one"))
+            }
+        }
+    }
+}
+
 extension Convolution {
     /// Packs a dense, grouped or transposed convolution; rows are taps, and in each tap the input channels. Groups become
     /// zeros in a dense one.

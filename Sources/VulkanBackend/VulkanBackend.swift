@@ -53,6 +53,7 @@ public final class VulkanBackend: InferenceBackend {
     ///
     /// - Throws: `VulkanError` when the device has too little memory or cannot do a layer.
     public func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
+        try graph.checkGroupedConvolutions()
         let plan = DispatchPlan(
             graph, settings: PlanSettings(batch: batch, precision: precision, access: access))
         defer { pipelines.keep() }

@@ -23,4 +23,18 @@ struct OperatorTests {
         #expect(failures.count == 0)
         try FrameDevice.expectSilence()
     }
+
+    @Test("A convolution that is huge without its groups is refused before memory is taken for it")
+    func groups() throws {
+        let channels = 32_768
+        var graph = Graph(name: "groups")
+        let input = graph.addInput("input", Shape(height: 1, width: 1, channels: channels))
+        let weights = Weights(shape: [channels, 1, 1, 1], values: [Float](repeating: 1, count: channels))
+        graph.outputs = [
+            try graph.append("wide", .convolution(Convolution(weights: weights, groups: channels)), [input])
+        ]
+        let backend = try FrameDevice.backend()
+        let error = #expect(throws: VulkanError.self) { try backend.compile(graph, batch: 1) }
+        #expect("\(try #require(error))".contains("wide"))
+    }
 }
