@@ -1,4 +1,5 @@
 import ModelGraph
+import VulkanBackend
 import VulkanCompute
 
 /// The engine for a device that was asked for, and why it is this one.
@@ -13,10 +14,12 @@ package struct EngineChoice {
     /// A Vulkan device that was asked for and does not exist is an error. One that exists and fails is replaced by the
     /// processor, with a warning.
     ///
-    /// - Parameter faults: Makes Vulkan calls fail, for tests.
-    package init(model: Model, options: ImageSegmenterOptions, faults: FaultInjector? = nil)
-        throws(ImageSegmenterError)
-    {
+    /// - Parameters:
+    ///   - faults: Makes Vulkan calls fail, for tests.
+    ///   - shaders: Others than the project's, for tests; then nothing is remembered of the self-check.
+    package init(
+        model: Model, options: ImageSegmenterOptions, faults: FaultInjector? = nil, shaders: ShaderLibrary? = nil
+    ) throws(ImageSegmenterError) {
         let choice = try DeviceChoice(options.baseOptions.device, faults: faults)
         reason = choice.reason
         switch choice.outcome {
@@ -24,7 +27,7 @@ package struct EngineChoice {
         case .vulkan(let physical, let instance):
             engine = try VulkanEngine(
                 name: physical.name,
-                start: { try VulkanRunner.start(model, options, on: physical, of: instance) },
+                start: { try VulkanRunner.start(model, options, on: physical, of: instance, shaders: shaders) },
                 substitute: { () throws(ImageSegmenterError) in try CPUEngine(model: model, options: options) },
                 warn: options.baseOptions.warningHandler)
         }

@@ -16,7 +16,7 @@ final class Retirement: Sendable {
     init(_ runner: any FrameRunner) {
         self.runner = Mutex(runner)
         DispatchQueue.global().async { [self] in
-            self.runner.withLock(\.self)?.waitUntilIdle()
+            self.runner.withLock(\.self)?.giveUp()
             giveBack()
             isDone.signal()
         }

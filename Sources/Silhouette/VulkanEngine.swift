@@ -19,8 +19,8 @@ package protocol FrameRunner: AnyObject, Sendable {
     ///   anything else is a failure of the device.
     func segment(_ image: Image) throws -> Masks
 
-    /// Waits until the device works on nothing any more.
-    func waitUntilIdle()
+    /// Refuses all later frames, and waits until the device works on nothing any more.
+    func giveUp()
 }
 
 /// Runs frames on a Vulkan device as long as that works, and on the processor from the first failure on.
@@ -33,13 +33,14 @@ package final class VulkanEngine: SegmentationEngine {
     private struct State {
         /// Nil: the device has failed.
         var runner: (any FrameRunner)?
-        var substitute: (any SegmentationEngine)?
+        var substituteName: String?
         var failure: String?
         var retirement: Retirement?
         var hasToldOfLargePicture = false
     }
 
     private let state: Mutex<State>
+    private let processor = Mutex<(any SegmentationEngine)?>(nil)
     private let name: String
     private let makeSubstitute: @Sendable () throws(ImageSegmenterError) -> any SegmentationEngine
     private let warn: (@Sendable (String) -> Void)?
@@ -74,7 +75,7 @@ package final class VulkanEngine: SegmentationEngine {
 
     deinit { state.withLock(\.retirement)?.wait(seconds: Self.retirementSeconds) }
 
-    package var deviceName: String { state.withLock { $0.runner?.deviceName ?? $0.substitute?.deviceName ?? name } }
+    package var deviceName: String { state.withLock { $0.runner?.deviceName ?? $0.substituteName ?? name } }
 
     package var deviceFailure: String? { state.withLock(\.failure) }
 
@@ -122,11 +123,13 @@ package final class VulkanEngine: SegmentationEngine {
     }
 
     private func substitute() throws(ImageSegmenterError) -> any SegmentationEngine {
-        try state.withLock { state throws(ImageSegmenterError) in
-            if let substitute = state.substitute { return substitute }
-            let substitute = try makeSubstitute()
-            state.substitute = substitute
-            return substitute
+        // A lock of its own: whoever asks for the device's name does not wait for a network to be prepared.
+        try processor.withLock { processor throws(ImageSegmenterError) in
+            if let processor { return processor }
+            let made = try makeSubstitute()
+            processor = made
+            state.withLock { $0.substituteName = made.deviceName }
+            return made
         }
     }
 }

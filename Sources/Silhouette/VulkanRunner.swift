@@ -67,7 +67,7 @@ package final class VulkanRunner: FrameRunner {
         return masks
     }
 
-    package func waitUntilIdle() { try? backend.device.waitUntilIdle() }
+    package func giveUp() { try? backend.device.giveUp() }
 
     private func scheduler(for picture: PixelSize, masks: PixelSize) throws -> Scheduler {
         let options = request.options
@@ -110,14 +110,15 @@ package final class VulkanRunner: FrameRunner {
 extension VulkanRunner {
     /// Opens a device, puts the model on it, and has the two checked where they have not met before.
     static func start(
-        _ model: Model, _ options: ImageSegmenterOptions, on physical: PhysicalDevice, of instance: VulkanInstance
+        _ model: Model, _ options: ImageSegmenterOptions, on physical: PhysicalDevice, of instance: VulkanInstance,
+        shaders: ShaderLibrary?
     ) throws -> VulkanRunner {
         let request = try MaskRequest(options, of: model)
         let backend = VulkanBackend(
             try VulkanCompute.Device(physical, instance: instance), precision: options.baseOptions.precision,
-            cacheFolder: options.baseOptions.shaderCacheFolder)
+            shaders: shaders ?? .shared, cacheFolder: options.baseOptions.shaderCacheFolder)
         let network = FrameNetwork(backend, model: model)
-        let check = SelfCheck(model, options, identity: physical.cacheIdentity)
+        let check = SelfCheck(model, options, identity: shaders == nil ? physical.cacheIdentity : nil)
         try check.runOnce { options in
             VulkanRunner(network, on: backend, try MaskRequest(options, of: model))
         }

@@ -28,8 +28,10 @@ public final class VulkanBackend: InferenceBackend {
     }
 
     /// A backend with shaders of the caller's.
-    package convenience init(_ device: Device, precision: StoragePrecision, shaders: ShaderLibrary) {
-        self.init(device, precision: precision, access: nil, shaders: shaders)
+    package convenience init(
+        _ device: Device, precision: StoragePrecision, shaders: ShaderLibrary, cacheFolder: String? = nil
+    ) {
+        self.init(device, precision: precision, access: nil, shaders: shaders, cacheFolder: cacheFolder)
     }
 
     init(

@@ -13,7 +13,8 @@ public final class Device: Sendable {
     nonisolated(unsafe) let handle: VkDevice
     nonisolated(unsafe) private let queueHandle: VkQueue
     let queueFamily: UInt32
-    private let queueTurn = Mutex<Void>(())
+    /// Held by who uses the queue; whether nobody may any more.
+    private let queueTurn = Mutex(false)
     let memoryTypes: [VkMemoryPropertyFlags]
     var faults: FaultInjector? { instance.faults }
 
@@ -67,16 +68,21 @@ public final class Device: Sendable {
     }
 
     /// Hands over the queue, which one thread at a time may use.
+    ///
+    /// - Throws: What `body` throws, or that the device has been given up.
     @discardableResult
     func withQueue<Result>(_ body: (VkQueue) throws(VulkanError) -> Result) throws(VulkanError) -> Result {
-        try queueTurn.withLock { _ throws(VulkanError) in try body(queueHandle) }
+        try queueTurn.withLock { isGivenUp throws(VulkanError) in
+            if isGivenUp { throw VulkanError("vkQueueSubmit", .unavailable("\(physical.name) has been given up")) }
+            return try body(queueHandle)
+        }
     }
 
-    /// Waits until the queue has nothing left to do.
-    public func waitUntilIdle() throws(VulkanError) {
-        try withQueue { _ throws(VulkanError) in
-            try call("vkDeviceWaitIdle", faults) { vkDeviceWaitIdle(handle) }
-        }
+    /// Takes no more work, and waits until what was submitted is done. Others are refused at once, however long that takes.
+    public func giveUp() throws(VulkanError) {
+        queueTurn.withLock { $0 = true }
+        // Nobody is inside the queue now, and nobody comes in again.
+        try call("vkDeviceWaitIdle", faults) { vkDeviceWaitIdle(handle) }
     }
 
     /// The first memory type among those allowed that has all of `required`, one with all of `preferred` too if there is one.

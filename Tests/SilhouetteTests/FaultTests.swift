@@ -1,6 +1,7 @@
 import Silhouette
 import TestSupport
 import Testing
+import VulkanBackend
 import VulkanCompute
 
 /// One row of the table of faults: what fails, and when.
@@ -170,6 +171,25 @@ struct FaultTests {
         }
     }
 
+    @Test(
+        "A device that computes wrongly is found out before its first picture",
+        arguments: ["pointwise", "depthwise", "convolution", "resize_picture", "categories"])
+    func wrongAnswers(shader: String) throws {
+        var library = ShaderLibrary.shared
+        for name in library.names where name.hasPrefix(shader + " ") {
+            library = library.replacing(name, with: SPIRV.breaking(library.code(name)))
+        }
+        let warnings = Warnings()
+        let engine = try EngineChoice(
+            model: VulkanTests.model, options: VulkanTests.options(warnings), shaders: library
+        ).engine
+        let picture = try VulkanTests.picture()
+        let processor = try CPUEngine(model: VulkanTests.model, options: VulkanTests.options())
+        #expect(try engine.segment(picture).categories == processor.segment(picture).categories)
+        #expect(engine.deviceFailure?.contains("not the processor's") == true)
+        #expect(warnings.all.count == 1)
+    }
+
     @Test("A wrong answer to the self-check is a failure")
     func selfCheck() throws {
         let check = SelfCheck(VulkanTests.model, VulkanTests.options(), identity: nil)
@@ -201,5 +221,5 @@ private final class AnsweringRunner: FrameRunner {
     init(answer: Masks) { self.answer = answer }
 
     func segment(_ image: Image) -> Masks { answer }
-    func waitUntilIdle() {}
+    func giveUp() {}
 }

@@ -40,7 +40,7 @@ private final class FailingRunner: FrameRunner {
             timings: Timings(preprocessMilliseconds: 0, inferenceMilliseconds: 0, postprocessMilliseconds: 0))
     }
 
-    func waitUntilIdle() { isIdle?.wait() }
+    func giveUp() { isIdle?.wait() }
 }
 
 @Suite("The engine that outlives its device")

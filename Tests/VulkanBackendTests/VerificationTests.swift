@@ -43,7 +43,7 @@ struct VulkanVerificationTests {
         let device = try TestDevice.open()
         var library = ShaderLibrary.shared
         for name in library.names where name.hasPrefix(shader + " ") {
-            library = library.replacing(name, with: breaking(library.code(name)))
+            library = library.replacing(name, with: SPIRV.breaking(library.code(name)))
         }
         let failed = try verdicts(VulkanBackend(device, precision: .float32, shaders: library)).filter { !$0.passes }
         let expected = graph.layers.filter { layer in
@@ -55,21 +55,6 @@ struct VulkanVerificationTests {
         }
         #expect(!expected.isEmpty)
         #expect(failed.map(\.members) == expected.map(\.members))
-    }
-
-    /// SPIR-V with every sum of two floats turned into their difference, and every fused product's third term into its first:
-    /// what a slip of the hand in a shader would be.
-    private func breaking(_ code: [UInt32]) -> [UInt32] {
-        let (add, subtract, extended, fma): (UInt32, UInt32, UInt32, UInt32) = (129, 131, 12, 50)
-        var code = code
-        var place = 5
-        while place < code.count {
-            let (length, operation) = (Int(code[place] >> 16), code[place] & 0xffff)
-            if operation == add { code[place] = code[place] & 0xffff_0000 | subtract }
-            if operation == extended, code[place + 4] == fma { code[place + 7] = code[place + 5] }
-            place += max(1, length)
-        }
-        return code
     }
 }
 

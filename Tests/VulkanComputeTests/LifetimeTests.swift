@@ -77,7 +77,10 @@ struct LifetimeTests {
         }
         let device = try #require(kept)
         // It only seemed to hang: nothing may be at work when the process ends.
-        try device.waitUntilIdle()
+        try device.giveUp()
+        let submission = try Submission(device)
+        let commands = try slow(device, try Buffer.of([1], device))
+        #expect(throws: VulkanError.self) { try submission.submit(commands) }
         #expect(instance.validationMessages == [])
     }
 
