@@ -11,9 +11,9 @@ package final class CPUEngine: SegmentationEngine {
     package let instructionSet: String
     private let pipeline: Mutex<CPUPipeline>
 
-    /// Prepares the network for the options.
-    package init(model: Model, options: ImageSegmenterOptions) throws(ImageSegmenterError) {
-        let pipeline = try CPUPipeline(model: model, options: options)
+    /// Prepares the network.
+    package init(model: Model, options: BaseOptions) throws(ImageSegmenterError) {
+        let pipeline = try CPUPipeline(model: model, threads: options.threadCount)
         let backend = pipeline.network.backend
         deviceName = backend.deviceName
         threadCount = backend.threadCount
@@ -21,7 +21,7 @@ package final class CPUEngine: SegmentationEngine {
         self.pipeline = Mutex(pipeline)
     }
 
-    package func segment(_ image: Image) throws(ImageSegmenterError) -> Masks {
-        try pipeline.withLock { pipeline throws(ImageSegmenterError) in try pipeline.segment(image) }
+    package func segment(_ image: Image, _ request: MaskRequest) throws(ImageSegmenterError) -> Masks {
+        try pipeline.withLock { pipeline throws(ImageSegmenterError) in try pipeline.segment(image, request) }
     }
 }

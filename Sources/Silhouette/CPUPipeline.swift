@@ -6,16 +6,14 @@ import ModelGraph
 ///     picture --resize, normalise--> input --network--> scores --sample at the masks' size--> masks
 final class CPUPipeline {
     let network: CPUNetwork
-    private let request: MaskRequest
     private let normalization: Normalization
     private var bytes: [UInt8]
-    /// For the size of picture that came last.
-    private var plan: PicturePlan?
+    /// For the sizes of pictures that came last.
+    private var plans = RecentValues<PicturePlan.Key, PicturePlan>(countLimit: 4, costLimit: .max)
 
-    init(model: Model, options: ImageSegmenterOptions) throws(ImageSegmenterError) {
-        request = try MaskRequest(options, of: model)
+    init(model: Model, threads: Int?) throws(ImageSegmenterError) {
         do {
-            network = try CPUNetwork(model: model, threads: options.baseOptions.threadCount)
+            network = try CPUNetwork(model: model, threads: threads)
         } catch {
             throw .unusableDevice("\(error)")
         }
@@ -23,10 +21,12 @@ final class CPUPipeline {
         bytes = [UInt8](repeating: 0, count: model.input.shape.elementCount)
     }
 
-    func segment(_ image: Image) throws(ImageSegmenterError) -> Masks {
+    func segment(_ image: Image, _ request: MaskRequest) throws(ImageSegmenterError) -> Masks {
         let clock = ContinuousClock()
         let start = clock.now
-        let plan = try plan(for: image.size)
+        let size = try request.maskSize(of: image.size)
+        let key = PicturePlan.Key(picture: image.size, maskSize: request.size, fit: request.fit)
+        let plan = plans.value(for: key, cost: 0) { PicturePlan(key, masks: size, network: network) }
         image.withView { view in
             bytes.withUnsafeMutableBufferPointer { plan.preprocessor.prepare(view, into: $0) }
         }
@@ -52,27 +52,25 @@ final class CPUPipeline {
             postprocessMilliseconds: (clock.now - computed) / .milliseconds(1))
         return masks
     }
-
-    private func plan(for picture: PixelSize) throws(ImageSegmenterError) -> PicturePlan {
-        if let plan, plan.preprocessor.geometry.picture == picture { return plan }
-        let masks = try request.maskSize(of: picture)
-        let plan = PicturePlan(picture: picture, masks: masks, network: network, options: request.options)
-        self.plan = plan
-        return plan
-    }
 }
 
 /// What is prepared for pictures of one size.
 private struct PicturePlan {
+    struct Key: Hashable {
+        var picture: PixelSize
+        var maskSize: MaskSize
+        var fit: Fit
+    }
+
     let preprocessor: Preprocessor
     let masks: PixelSize
     let sampler: ScoreSampler
 
-    init(picture: PixelSize, masks: PixelSize, network: CPUNetwork, options: ImageSegmenterOptions) {
-        preprocessor = Preprocessor(for: network.model.input, picture: picture, fit: options.fit)
+    init(_ key: Key, masks: PixelSize, network: CPUNetwork) {
+        preprocessor = Preprocessor(for: network.model.input, picture: key.picture, fit: key.fit)
         self.masks = masks
         sampler =
-            switch options.maskSize {
+            switch key.maskSize {
             case .source: network.sampler(for: preprocessor.geometry)
             case .model: network.sampler()
             }

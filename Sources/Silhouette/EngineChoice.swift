@@ -18,9 +18,9 @@ package struct EngineChoice {
     ///   - faults: Makes Vulkan calls fail, for tests.
     ///   - shaders: Others than the project's, for tests; then nothing is remembered of the self-check.
     package init(
-        model: Model, options: ImageSegmenterOptions, faults: FaultInjector? = nil, shaders: ShaderLibrary? = nil
+        model: Model, options: BaseOptions, faults: FaultInjector? = nil, shaders: ShaderLibrary? = nil
     ) throws(ImageSegmenterError) {
-        let choice = try DeviceChoice(options.baseOptions.device, faults: faults)
+        let choice = try DeviceChoice(options.device, faults: faults)
         reason = choice.reason
         switch choice.outcome {
         case .processor: engine = try CPUEngine(model: model, options: options)
@@ -29,7 +29,7 @@ package struct EngineChoice {
                 name: physical.name,
                 start: { try VulkanRunner.start(model, options, on: physical, of: instance, shaders: shaders) },
                 substitute: { () throws(ImageSegmenterError) in try CPUEngine(model: model, options: options) },
-                warn: options.baseOptions.warningHandler)
+                warn: options.warningHandler)
         }
     }
 }

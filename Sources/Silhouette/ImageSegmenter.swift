@@ -19,7 +19,7 @@ public final class ImageSegmenter: Sendable {
     public static let resultByteLimit = 4 << 30
 
     /// Names of the classes, by index.
-    public let labels: [String]
+    public var labels: [String] { model.labels }
     /// The settings it was made with.
     public let options: ImageSegmenterOptions
     /// What the network runs on: `CPU (AVX2, 2 threads)`.
@@ -31,6 +31,8 @@ public final class ImageSegmenter: Sendable {
     public var deviceFailure: String? { engine.deviceFailure }
 
     private let engine: any SegmentationEngine
+    private let model: ModelOutput
+    private let request: MaskRequest
     private let queue = DispatchQueue(label: "silhouette.live-stream", qos: .userInteractive)
     private let mailbox = Mutex(FrameMailbox<Image>())
     private let listeners = Mutex(Listeners())
@@ -51,8 +53,23 @@ public final class ImageSegmenter: Sendable {
 
     /// Prepares the device for a model that is loaded already.
     public convenience init(options: ImageSegmenterOptions, model: Model) throws(ImageSegmenterError) {
-        let choice = try EngineChoice(model: model, options: options)
-        try self.init(options: options, labels: model.labels, engine: choice.engine, deviceReason: choice.reason)
+        let output = ModelOutput(model)
+        // What cannot be asked for is refused before a device is prepared.
+        _ = try MaskRequest(options, of: output)
+        let choice = try EngineChoice(model: model, options: options.baseOptions)
+        try self.init(options: options, model: output, engine: choice.engine, deviceReason: choice.reason)
+    }
+
+    /// Creates a segmenter with options of its own on the model and the device of another one.
+    ///
+    /// The two share all memory but their results', and take turns on the device. Each has its own live stream.
+    ///
+    /// - Parameter options: `baseOptions` are those of `other`.
+    /// - Throws: `invalidOptions`.
+    public convenience init(options: ImageSegmenterOptions, sharing other: ImageSegmenter) throws(ImageSegmenterError) {
+        var options = options
+        options.baseOptions = other.options.baseOptions
+        try self.init(options: options, model: other.model, engine: other.engine, deviceReason: other.deviceReason)
     }
 
     /// Loads a model, with defaults for everything else.
@@ -64,16 +81,12 @@ public final class ImageSegmenter: Sendable {
 
     /// Creates a segmenter on any engine.
     package init(
-        options: ImageSegmenterOptions, labels: [String], engine: any SegmentationEngine,
+        options: ImageSegmenterOptions, model: ModelOutput, engine: any SegmentationEngine,
         deviceReason: String = "chosen by the caller"
     ) throws(ImageSegmenterError) {
-        if let absent = options.confidenceClasses?.first(where: { !labels.indices.contains($0) }) {
-            throw .invalidOptions("class \(absent) does not exist: the model has \(labels.count) classes")
-        }
-        guard options.shouldOutputCategoryMask || options.shouldOutputConfidenceMasks || options.shouldOutputScores
-        else { throw .invalidOptions("neither a category mask nor confidence masks nor scores are asked for") }
+        request = try MaskRequest(options, of: model)
         self.options = options
-        self.labels = labels
+        self.model = model
         self.engine = engine
         self.deviceReason = deviceReason
     }
@@ -125,7 +138,7 @@ public final class ImageSegmenter: Sendable {
     }
 
     private func run(_ image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
-        let masks = try engine.segment(image)
+        let masks = try engine.segment(image, request)
         return ImageSegmenterResult(
             categoryMask: masks.categories, confidenceMasks: masks.confidences, scores: masks.scores, labels: labels,
             width: masks.width, height: masks.height, timings: masks.timings, deviceName: masks.deviceName)

@@ -1,39 +1,81 @@
 import ModelGraph
 
+/// What a model gives: all that a request for masks must know of it.
+package struct ModelOutput: Hashable, Sendable {
+    /// Names of the classes, by index.
+    package let labels: [String]
+    /// Values of the network's output at each pixel.
+    package let channels: Int
+    /// Size of the network's output.
+    package let size: PixelSize
+
+    /// Creates a description.
+    package init(labels: [String], channels: Int, size: PixelSize) {
+        self.labels = labels
+        self.channels = channels
+        self.size = size
+    }
+
+    /// Describes a model.
+    package init(_ model: Model) {
+        let output = model.graph.shape(of: model.graph.outputs[0])
+        self.init(
+            labels: model.labels, channels: output.channels,
+            size: PixelSize(width: output.width, height: output.height))
+    }
+}
+
 /// Which masks are wanted of a model, checked, and how much memory they take.
-struct MaskRequest: Sendable {
-    let options: ImageSegmenterOptions
+package struct MaskRequest: Hashable, Sendable {
+    /// Whether a category mask is wanted.
+    let wantsCategories: Bool
+    /// Whether confidence masks are wanted.
+    let wantsConfidences: Bool
+    /// Whether the network's raw output is wanted.
+    let wantsScores: Bool
     /// Classes of the confidence masks, none where there are to be none.
     let confidenceClasses: [Int]
-    /// Values of the network's output at each pixel.
-    let channels: Int
-    /// Size of the network's output.
-    let modelSize: PixelSize
+    /// Whose size the masks have.
+    let size: MaskSize
+    /// How the picture is brought into the network's rectangle.
+    let fit: Fit
+    /// What the masks are made of.
+    let output: ModelOutput
 
     /// Confidence masks that one call fills.
     private static let planesAtOnce = 256
 
     /// - Throws: `invalidOptions`.
-    init(_ options: ImageSegmenterOptions, of model: Model) throws(ImageSegmenterError) {
-        guard !options.shouldOutputCategoryMask || model.labels.count <= 256 else {
+    package init(_ options: ImageSegmenterOptions, of output: ModelOutput) throws(ImageSegmenterError) {
+        let labels = output.labels
+        guard !options.shouldOutputCategoryMask || labels.count <= 256 else {
             throw .invalidOptions(
-                "the model has \(model.labels.count) classes, and a category mask holds 256; "
+                "the model has \(labels.count) classes, and a category mask holds 256; "
                     + "ask for confidence masks or scores")
         }
-        self.options = options
-        let output = model.graph.shape(of: model.graph.outputs[0])
-        channels = output.channels
-        modelSize = PixelSize(width: output.width, height: output.height)
-        confidenceClasses =
-            options.shouldOutputConfidenceMasks ? options.confidenceClasses ?? Array(model.labels.indices) : []
+        if let absent = options.confidenceClasses?.first(where: { !labels.indices.contains($0) }) {
+            throw .invalidOptions("class \(absent) does not exist: the model has \(labels.count) classes")
+        }
+        guard options.shouldOutputCategoryMask || options.shouldOutputConfidenceMasks || options.shouldOutputScores
+        else { throw .invalidOptions("neither a category mask nor confidence masks nor scores are asked for") }
+        wantsCategories = options.shouldOutputCategoryMask
+        wantsConfidences = options.shouldOutputConfidenceMasks
+        wantsScores = options.shouldOutputScores
+        confidenceClasses = wantsConfidences ? options.confidenceClasses ?? Array(labels.indices) : []
+        size = options.maskSize
+        fit = options.fit
+        self.output = output
     }
+
+    /// Floating-point values of the masks at each pixel.
+    var valuesPerPixel: Int { confidenceClasses.count + (wantsScores ? output.channels : 0) }
 
     /// Size of the masks of a picture.
     ///
     /// - Throws: `resultTooLarge`, before memory is taken for floating-point results.
     func maskSize(of picture: PixelSize) throws(ImageSegmenterError) -> PixelSize {
-        let size = options.maskSize == .source ? picture : modelSize
-        let planes = confidenceClasses.count + (options.shouldOutputScores ? channels : 0)
+        let size = size == .source ? picture : output.size
+        let planes = valuesPerPixel
         let byteCount = size.pixelCount * planes * MemoryLayout<Float>.size
         guard byteCount <= ImageSegmenter.resultByteLimit else {
             throw .resultTooLarge(width: size.width, height: size.height, channels: planes, byteCount: byteCount)
@@ -57,14 +99,14 @@ struct MaskRequest: Sendable {
         var masks = Masks(
             width: width, height: height, deviceName: deviceName,
             timings: Timings(preprocessMilliseconds: 0, inferenceMilliseconds: 0, postprocessMilliseconds: 0))
-        if options.shouldOutputCategoryMask {
+        if wantsCategories {
             let values = [UInt8](unsafeUninitializedCapacity: width * height) { buffer, initialized in
                 categories(UnsafeMutableBufferPointer(rebasing: buffer[..<(width * height)]))
                 initialized = width * height
             }
             masks.categories = CategoryMask(width: width, height: height, categories: values)
         }
-        if options.shouldOutputConfidenceMasks {
+        if wantsConfidences {
             // Some at a time: `arrays` goes one call deeper for each, and a model may have thousands of classes.
             masks.confidences = stride(from: 0, to: confidenceClasses.count, by: Self.planesAtOnce).flatMap { start in
                 let part = start..<min(start + Self.planesAtOnce, confidenceClasses.count)
@@ -74,7 +116,8 @@ struct MaskRequest: Sendable {
                 }
             }
         }
-        if options.shouldOutputScores {
+        if wantsScores {
+            let channels = output.channels
             let values = arrays(1, of: width * height * channels) { scores($0[0]) }
             masks.scores = ScoreMap(width: width, height: height, channels: channels, values: values[0])
         }

@@ -1,6 +1,6 @@
 import Imaging
 
-/// Runs whole frames: a picture in, masks out, as the options it was made with ask for.
+/// Runs whole frames: a picture in, masks out, as each call asks for.
 ///
 /// What stands behind it (the CPU path; a Vulkan frame scheduler) is no concern of `ImageSegmenter`'s.
 package protocol SegmentationEngine: AnyObject, Sendable {
@@ -10,7 +10,9 @@ package protocol SegmentationEngine: AnyObject, Sendable {
     var deviceFailure: String? { get }
 
     /// Segments one picture. May be called from any thread; calls that meet wait for each other.
-    func segment(_ image: Image) throws(ImageSegmenterError) -> Masks
+    ///
+    /// - Parameter request: Made for the engine's model.
+    func segment(_ image: Image, _ request: MaskRequest) throws(ImageSegmenterError) -> Masks
 }
 
 extension SegmentationEngine {

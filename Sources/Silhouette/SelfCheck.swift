@@ -14,37 +14,39 @@ package struct SelfCheck {
     }
 
     private let model: Model
+    private let options: BaseOptions
     /// What is asked of both: everything, at the network's size.
-    package let options: ImageSegmenterOptions
+    package let request: MaskRequest
     private let precision: StoragePrecision
     private let record: SelfCheckRecord?
 
     /// - Parameter identity: The device and driver. Nil: nothing is remembered.
-    package init(_ model: Model, _ options: ImageSegmenterOptions, identity: PhysicalDevice.CacheIdentity?) {
+    package init(_ model: Model, _ options: BaseOptions, identity: PhysicalDevice.CacheIdentity?)
+        throws(ImageSegmenterError)
+    {
         self.model = model
-        precision = options.baseOptions.precision
-        let (folder, precision) = (options.baseOptions.shaderCacheFolder, precision)
+        self.options = options
+        precision = options.precision
+        let (folder, precision) = (options.shaderCacheFolder, precision)
         record = identity.map { SelfCheckRecord(folder: folder, model: model, identity: $0, precision: precision) }
 
         var everything = ImageSegmenterOptions()
-        everything.baseOptions = options.baseOptions
         everything.shouldOutputCategoryMask = model.labels.count <= 256
         everything.shouldOutputConfidenceMasks = true
         everything.confidenceClasses = Set([0, model.labels.count - 1]).sorted()
         everything.shouldOutputScores = true
         everything.maskSize = .model
-        everything.fit = options.fit
-        self.options = everything
+        request = try MaskRequest(everything, of: ModelOutput(model))
     }
 
     /// Runs the check unless it has been passed before.
     ///
-    /// - Parameter makeRunner: Prepares the device for other options.
+    /// - Parameter makeRunner: Prepares the device.
     /// - Throws: `Failure`, or what the device throws.
-    package func runOnce(_ makeRunner: (ImageSegmenterOptions) throws -> any FrameRunner) throws {
+    package func runOnce(_ makeRunner: () throws -> any FrameRunner) throws {
         guard record?.isPassed != true else { return }
-        let masks = try makeRunner(options).segment(Self.picture)
-        try compare(masks, CPUEngine(model: model, options: options).segment(Self.picture))
+        let masks = try makeRunner().segment(Self.picture, request)
+        try compare(masks, CPUEngine(model: model, options: options).segment(Self.picture, request))
         record?.notePassed()
     }
 

@@ -17,7 +17,7 @@ package protocol FrameRunner: AnyObject, Sendable {
     ///
     /// - Throws: `ImageSegmenterError.resultTooLarge` where the request is at fault, `PictureTooLarge` where only this picture is;
     ///   anything else is a failure of the device.
-    func segment(_ image: Image) throws -> Masks
+    func segment(_ image: Image, _ request: MaskRequest) throws -> Masks
 
     /// Refuses all later frames, and waits until the device works on nothing any more.
     func giveUp()
@@ -79,10 +79,10 @@ package final class VulkanEngine: SegmentationEngine {
 
     package var deviceFailure: String? { state.withLock(\.failure) }
 
-    package func segment(_ image: Image) throws(ImageSegmenterError) -> Masks {
+    package func segment(_ image: Image, _ request: MaskRequest) throws(ImageSegmenterError) -> Masks {
         if let runner = state.withLock(\.runner) {
             do {
-                return try runner.segment(image)
+                return try runner.segment(image, request)
             } catch let error as ImageSegmenterError where error.isRequestAtFault {
                 throw error
             } catch let error as PictureTooLarge {
@@ -91,7 +91,7 @@ package final class VulkanEngine: SegmentationEngine {
                 giveUp(runner, "\(error)")
             }
         }
-        return try substitute().segment(image)
+        return try substitute().segment(image, request)
     }
 
     /// Stops using the device. Several frames may fail at once: the first one speaks.

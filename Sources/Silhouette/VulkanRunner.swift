@@ -5,47 +5,46 @@ import VulkanCompute
 
 /// Runs whole frames on a Vulkan device, up to three at a time for as many callers.
 ///
-/// For each size of picture there is a program and its slots; those of the last few sizes are kept.
+/// For each format of frame there is a program and its slots; those of the last few formats are kept.
 package final class VulkanRunner: FrameRunner {
     private typealias Scheduler = FrameScheduler<FrameSlot>
 
     package let deviceName: String
     private let backend: VulkanBackend
     private let network: FrameNetwork
-    private let request: MaskRequest
-    private let schedulers: Mutex<RecentValues<PixelSize, Scheduler>>
+    private let schedulers: Mutex<RecentValues<FrameFormat, Scheduler>>
     private let timeLimit: FrameTimeLimit
 
-    /// Sizes of pictures that are kept ready.
+    /// Formats of frames that are kept ready.
     private static let formatLimit = 4
-    /// Bytes that the kept sizes may take together: one of 50 megapixels, or four of 12.
+    /// Bytes that the kept formats may take together: one of 50 megapixels, or four of 12.
     private static let byteLimit = 1 << 30
 
     /// - Parameter network: The model's, on a device.
-    init(_ network: FrameNetwork, on backend: VulkanBackend, _ request: MaskRequest) {
+    init(_ network: FrameNetwork, on backend: VulkanBackend) {
         self.network = network
         self.backend = backend
-        self.request = request
         deviceName = backend.deviceName
         timeLimit = Self.timeLimit(of: backend.device.physical.kind)
         schedulers = Mutex(RecentValues(countLimit: Self.formatLimit, costLimit: Self.byteLimit))
     }
 
-    package func segment(_ image: Image) throws -> Masks {
+    package func segment(_ image: Image, _ request: MaskRequest) throws -> Masks {
+        let format = FrameFormat(image.size, request)
         do {
-            return try compute(image)
+            return try compute(image, request, format)
         } catch let error as PictureTooLarge {
             // The memory that it does take, and the room that it keeps from others.
-            schedulers.withLock { $0.remove(image.size) }
+            schedulers.withLock { $0.remove(format) }
             throw error
         }
     }
 
-    private func compute(_ image: Image) throws -> Masks {
+    private func compute(_ image: Image, _ request: MaskRequest, _ format: FrameFormat) throws -> Masks {
         let clock = ContinuousClock()
         let start = clock.now
         let size = try request.maskSize(of: image.size)
-        let scheduler = try scheduler(for: image.size, masks: size)
+        let scheduler = try scheduler(for: format, masks: size, valuesPerPixel: request.valuesPerPixel)
         let ticket = try image.withView { try scheduler.submit($0) }
         let submitted = clock.now
         let masks = try scheduler.collect(ticket) { slot in
@@ -69,18 +68,11 @@ package final class VulkanRunner: FrameRunner {
 
     package func giveUp() { try? backend.device.giveUp() }
 
-    private func scheduler(for picture: PixelSize, masks: PixelSize) throws -> Scheduler {
-        let options = request.options
-        let format = FrameFormat(
-            picture: picture, fit: options.fit, maskSize: options.maskSize == .source ? .picture : .model,
-            outputs: FrameOutputs(
-                categories: options.shouldOutputCategoryMask, confidenceClasses: request.confidenceClasses,
-                scores: options.shouldOutputScores))
+    private func scheduler(for format: FrameFormat, masks: PixelSize, valuesPerPixel: Int) throws -> Scheduler {
         // Upload, picture and half-resized picture, 4 bytes a pixel each; masks on the device and on the host.
-        let valuesPerPixel = request.confidenceClasses.count + (options.shouldOutputScores ? request.channels : 0)
-        let cost = picture.pixelCount * 12 + masks.pixelCount * (2 + 8 * valuesPerPixel)
+        let cost = format.picture.pixelCount * 12 + masks.pixelCount * (2 + 8 * valuesPerPixel)
         return try schedulers.withLock { schedulers in
-            try schedulers.value(for: picture, cost: cost) {
+            try schedulers.value(for: format, cost: cost) {
                 // Where the network itself does not fit, no picture does.
                 try network.prepare(for: format)
                 let program = try Self.fitting { try FrameProgram(network, format: format) }
@@ -110,18 +102,28 @@ package final class VulkanRunner: FrameRunner {
 extension VulkanRunner {
     /// Opens a device, puts the model on it, and has the two checked where they have not met before.
     static func start(
-        _ model: Model, _ options: ImageSegmenterOptions, on physical: PhysicalDevice, of instance: VulkanInstance,
+        _ model: Model, _ options: BaseOptions, on physical: PhysicalDevice, of instance: VulkanInstance,
         shaders: ShaderLibrary?
     ) throws -> VulkanRunner {
-        let request = try MaskRequest(options, of: model)
         let backend = VulkanBackend(
-            try VulkanCompute.Device(physical, instance: instance), precision: options.baseOptions.precision,
-            shaders: shaders ?? .shared, cacheFolder: options.baseOptions.shaderCacheFolder)
+            try VulkanCompute.Device(physical, instance: instance), precision: options.precision,
+            shaders: shaders ?? .shared, cacheFolder: options.shaderCacheFolder)
         let network = FrameNetwork(backend, model: model)
-        let check = SelfCheck(model, options, identity: shaders == nil ? physical.cacheIdentity : nil)
-        try check.runOnce { options in
-            VulkanRunner(network, on: backend, try MaskRequest(options, of: model))
-        }
-        return VulkanRunner(network, on: backend, request)
+        let runner = VulkanRunner(network, on: backend)
+        // With a runner of its own, so that nothing of the check is kept.
+        try SelfCheck(model, options, identity: shaders == nil ? physical.cacheIdentity : nil)
+            .runOnce { VulkanRunner(network, on: backend) }
+        return runner
+    }
+}
+
+extension FrameFormat {
+    /// Frames of one size, for a request.
+    fileprivate init(_ picture: PixelSize, _ request: MaskRequest) {
+        self.init(
+            picture: picture, fit: request.fit, maskSize: request.size == .source ? .picture : .model,
+            outputs: FrameOutputs(
+                categories: request.wantsCategories, confidenceClasses: request.confidenceClasses,
+                scores: request.wantsScores))
     }
 }

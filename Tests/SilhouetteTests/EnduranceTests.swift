@@ -13,7 +13,7 @@ struct EnduranceTests {
     }
 
     private func engine(_ warnings: Warnings) throws -> any SegmentationEngine {
-        try EngineChoice(model: VulkanTests.model, options: VulkanTests.options(warnings)).engine
+        try EngineChoice(model: VulkanTests.model, options: VulkanTests.options(warnings).baseOptions).engine
     }
 
     @Test("A thousand frames take no more memory than the first fifty, and give the same bytes")
@@ -61,7 +61,7 @@ struct EnduranceTests {
         func run(_ index: Int) throws {
             let warnings = Warnings()
             let engine = try EngineChoice(
-                model: VulkanTests.model, options: VulkanTests.options(warnings),
+                model: VulkanTests.model, options: VulkanTests.options(warnings).baseOptions,
                 faults: .init(index % 2 == 0 ? [] : [.deviceLost(at: "vkQueueSubmit", after: 3)])
             ).engine
             for _ in 0..<3 { _ = try engine.segment(VulkanTests.picture()) }

@@ -23,7 +23,7 @@ final class FakeEngine: SegmentationEngine {
     /// Lets a frame go on.
     func allow() { permits.signal() }
 
-    func segment(_ image: Image) throws(ImageSegmenterError) -> Masks {
+    func segment(_ image: Image, _ request: MaskRequest) throws(ImageSegmenterError) -> Masks {
         if isGated {
             begun.signal()
             permits.wait()

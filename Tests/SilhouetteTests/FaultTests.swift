@@ -65,7 +65,8 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
 @Suite("Faults of a device", .serialized, .needsVulkan)
 struct FaultTests {
     private func engine(_ faults: FaultInjector, _ warnings: Warnings) throws -> any SegmentationEngine {
-        try EngineChoice(model: VulkanTests.model, options: VulkanTests.options(warnings), faults: faults).engine
+        try EngineChoice(model: VulkanTests.model, options: VulkanTests.options(warnings).baseOptions, faults: faults)
+            .engine
     }
 
     @Test("The processor takes over: right masks, one warning, within a second", arguments: FaultCase.table)
@@ -73,7 +74,7 @@ struct FaultTests {
         let warnings = Warnings()
         let faults = FaultInjector(row.moment == .start ? [row.fault] : [])
         let engine = try engine(faults, warnings)
-        let processor = try CPUEngine(model: VulkanTests.model, options: VulkanTests.options())
+        let processor = try CPUEngine(model: VulkanTests.model, options: VulkanTests.options().baseOptions)
         var sizes = [(65, 65), (65, 65), (65, 65)]
         if row.moment == .newSize { sizes = [(65, 65), (80, 48), (65, 65), (33, 70)] }
         for (index, (width, height)) in sizes.enumerated() {
@@ -111,7 +112,7 @@ struct FaultTests {
     func noInstance() {
         let faults = FaultInjector([.outOfHostMemory(at: "vkCreateInstance")])
         #expect(throws: ImageSegmenterError.unusableDevice("vkCreateInstance failed: out of host memory")) {
-            try EngineChoice(model: VulkanTests.model, options: VulkanTests.options(), faults: faults)
+            try EngineChoice(model: VulkanTests.model, options: VulkanTests.options().baseOptions, faults: faults)
         }
     }
 
@@ -142,16 +143,17 @@ struct FaultTests {
     @Test("A self-check that was passed is not run again by this driver; one that failed is")
     func selfCheckOnce() throws {
         try withScratchFolder { folder in
-            var options = VulkanTests.options()
-            options.baseOptions.shaderCacheFolder = folder
+            var options = VulkanTests.options().baseOptions
+            options.shaderCacheFolder = folder
             var runCount = 0
             func run(_ answer: (Masks) -> Masks, driver: UInt32) throws {
                 let identity = PhysicalDevice.CacheIdentity(
                     vendor: 1, device: 2, driverVersion: driver, uuid: [UInt8](repeating: 7, count: 16))
-                try SelfCheck(VulkanTests.model, options, identity: identity).runOnce { options in
+                let check = try SelfCheck(VulkanTests.model, options, identity: identity)
+                try check.runOnce {
                     runCount += 1
                     let engine = try CPUEngine(model: VulkanTests.model, options: options)
-                    return AnsweringRunner(answer: answer(try engine.segment(SelfCheck.picture)))
+                    return AnsweringRunner(answer: answer(try engine.segment(SelfCheck.picture, check.request)))
                 }
             }
             func wrong(_ masks: Masks) -> Masks {
@@ -181,10 +183,10 @@ struct FaultTests {
         }
         let warnings = Warnings()
         let engine = try EngineChoice(
-            model: VulkanTests.model, options: VulkanTests.options(warnings), shaders: library
+            model: VulkanTests.model, options: VulkanTests.options(warnings).baseOptions, shaders: library
         ).engine
         let picture = try VulkanTests.picture()
-        let processor = try CPUEngine(model: VulkanTests.model, options: VulkanTests.options())
+        let processor = try CPUEngine(model: VulkanTests.model, options: VulkanTests.options().baseOptions)
         #expect(try engine.segment(picture).categories == processor.segment(picture).categories)
         #expect(engine.deviceFailure?.contains("not the processor's") == true)
         #expect(warnings.all.count == 1)
@@ -192,8 +194,9 @@ struct FaultTests {
 
     @Test("A wrong answer to the self-check is a failure")
     func selfCheck() throws {
-        let check = SelfCheck(VulkanTests.model, VulkanTests.options(), identity: nil)
-        let right = try CPUEngine(model: VulkanTests.model, options: check.options).segment(SelfCheck.picture)
+        let check = try SelfCheck(VulkanTests.model, VulkanTests.options().baseOptions, identity: nil)
+        let right = try CPUEngine(model: VulkanTests.model, options: BaseOptions()).segment(
+            SelfCheck.picture, check.request)
         try check.compare(right, right)
         #expect(Set(right.categories!.categories).count > 1, "a picture of one class proves little")
 

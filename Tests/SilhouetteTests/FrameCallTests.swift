@@ -17,14 +17,14 @@ struct FrameCallTests {
         var options = VulkanTests.options()
         options.shouldOutputConfidenceMasks = true
         options.shouldOutputScores = true
-        let engine = try EngineChoice(model: VulkanTests.model, options: options, faults: counter).engine
+        let engine = try EngineChoice(model: VulkanTests.model, options: options.baseOptions, faults: counter).engine
         let pictures = try [(65, 65), (90, 41)].map { try VulkanTests.picture(width: $0, height: $1) }
         for picture in pictures {
-            let first = try calls(counter) { _ = try engine.segment(picture) }
+            let first = try calls(counter) { _ = try engine.segment(picture, options) }
             #expect(first["vkAllocateMemory", default: 0] > 0, "the counter counts nothing")
         }
         // Both sizes are kept.
-        let later = try calls(counter) { for index in 0..<6 { _ = try engine.segment(pictures[index % 2]) } }
+        let later = try calls(counter) { for index in 0..<6 { _ = try engine.segment(pictures[index % 2], options) } }
         #expect(later == ["vkResetFences": 6, "vkQueueSubmit": 6, "vkWaitForFences": 6])
         #expect(engine.deviceFailure == nil)
     }

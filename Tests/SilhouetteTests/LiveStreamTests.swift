@@ -7,7 +7,7 @@ struct LiveStreamTests {
         var options = ImageSegmenterOptions()
         options.runningMode = .liveStream
         options.imageSegmenterLiveStreamDelegate = delegate
-        return try ImageSegmenter(options: options, labels: ["background", "person"], engine: engine)
+        return try ImageSegmenter(options: options, model: .named(["background", "person"]), engine: engine)
     }
 
     @Test("While a frame is processed the newest waiting one wins, and older ones are counted")
@@ -103,7 +103,7 @@ struct LiveStreamTests {
             try live.segment(image: frame(width: 1))
         }
         let single = try ImageSegmenter(
-            options: ImageSegmenterOptions(), labels: ["background"], engine: FakeEngine(isGated: false))
+            options: ImageSegmenterOptions(), model: .named(["background"]), engine: FakeEngine(isGated: false))
         #expect(throws: ImageSegmenterError.wrongRunningMode(needed: .liveStream, actual: .image)) {
             try single.segmentAsync(image: frame(width: 1), timestampInMilliseconds: 1)
         }
@@ -114,12 +114,19 @@ struct LiveStreamTests {
         var nothing = ImageSegmenterOptions()
         nothing.shouldOutputCategoryMask = false
         #expect(throws: ImageSegmenterError.self) {
-            try ImageSegmenter(options: nothing, labels: ["a"], engine: FakeEngine())
+            try ImageSegmenter(options: nothing, model: .named(["a"]), engine: FakeEngine())
         }
         var absent = ImageSegmenterOptions()
         absent.confidenceClasses = [0, 2]
         #expect(
             throws: ImageSegmenterError.invalidOptions("class 2 does not exist: the model has 2 classes")
-        ) { try ImageSegmenter(options: absent, labels: ["a", "b"], engine: FakeEngine()) }
+        ) { try ImageSegmenter(options: absent, model: .named(["a", "b"]), engine: FakeEngine()) }
+    }
+}
+
+extension ModelOutput {
+    /// Of a model that only names its classes.
+    static func named(_ labels: [String]) -> ModelOutput {
+        ModelOutput(labels: labels, channels: labels.count, size: PixelSize(width: 1, height: 1))
     }
 }

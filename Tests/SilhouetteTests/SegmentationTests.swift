@@ -31,6 +31,38 @@ struct SegmentationTests {
         #expect(result.labels.count == 21)
     }
 
+    @Test("Segmenters that share a model each give what their own options ask for, at once, too")
+    func sharing() async throws {
+        let pictures = try ["mini.input.png"].map { try ImageFile.read(path: fixture($0)).image }
+        let categories = try segmenter("mini.safetensors")
+        var options = ImageSegmenterOptions()
+        options.shouldOutputCategoryMask = false
+        options.shouldOutputConfidenceMasks = true
+        options.confidenceClasses = [2, 0]
+        let confidences = try ImageSegmenter(options: options, sharing: categories)
+        let alone = try segmenter("mini.safetensors") {
+            $0 = options
+            $0.baseOptions.modelAssetPath = fixture("mini.safetensors")
+        }
+        let first = try categories.segment(image: pictures[0])
+        let second = try alone.segment(image: pictures[0])
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for index in 0..<12 {
+                group.addTask {
+                    index % 2 == 0
+                        ? try categories.segment(image: pictures[0]).categoryMask == first.categoryMask
+                        : try confidences.segment(image: pictures[0]).confidenceMasks == second.confidenceMasks
+                }
+            }
+            for try await isSame in group { #expect(isSame) }
+        }
+        #expect(confidences.labels == categories.labels && confidences.deviceName == categories.deviceName)
+        options.confidenceClasses = [99]
+        #expect(throws: ImageSegmenterError.invalidOptions("class 99 does not exist: the model has 21 classes")) {
+            try ImageSegmenter(options: options, sharing: categories)
+        }
+    }
+
     @Test("The mini network's scores are ONNX Runtime's, resized as the model says")
     func miniScores() throws {
         let segmenter = try segmenter("mini.safetensors") { $0.shouldOutputScores = true }

@@ -46,7 +46,7 @@ struct ShaderCacheTests {
         let warnings = Warnings()
         var options = VulkanTests.options(warnings)
         options.baseOptions.shaderCacheFolder = folder
-        let engine = try EngineChoice(model: VulkanTests.model, options: options).engine
+        let engine = try EngineChoice(model: VulkanTests.model, options: options.baseOptions).engine
         let masks = try engine.segment(VulkanTests.picture())
         #expect(warnings.all == [] && engine.deviceFailure == nil)
         return try #require(masks.categories)

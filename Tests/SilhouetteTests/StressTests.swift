@@ -54,7 +54,7 @@ struct StressTests {
         var options = options(.liveStream)
         options.imageSegmenterLiveStreamDelegate = delegate
         let segmenter = try ImageSegmenter(
-            options: options, labels: ["background", "person"], engine: FakeEngine(isGated: false))
+            options: options, model: .named(["background", "person"]), engine: FakeEngine(isGated: false))
         try segmenter.segmentAsync(image: frame(width: 1), timestampInMilliseconds: 0)
         delegate.waitUntilCalled()
         for timestamp in 1...100 {
@@ -75,7 +75,7 @@ struct StressTests {
     func unorderedTimestamps() async throws {
         let delegate = RecordingDelegate()
         let segmenter = try ImageSegmenter(
-            options: options(.liveStream, delegate), labels: ["background", "person"],
+            options: options(.liveStream, delegate), model: .named(["background", "person"]),
             engine: FakeEngine(isGated: false))
         let picture = try frame(width: 1)
         let accepted = Atomic(0)

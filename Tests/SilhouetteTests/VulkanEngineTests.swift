@@ -25,7 +25,7 @@ private final class FailingRunner: FrameRunner {
 
     var frameCount: Int { count.withLock(\.self) }
 
-    func segment(_ image: Image) throws -> Masks {
+    func segment(_ image: Image, _ request: MaskRequest) throws -> Masks {
         let frame = count.withLock { count in
             defer { count += 1 }
             return count

@@ -46,6 +46,15 @@ enum VulkanTests {
     }
 }
 
+extension SegmentationEngine {
+    /// Segments a picture with the test model, as options ask for.
+    func segment(_ image: Image, _ options: ImageSegmenterOptions = ImageSegmenterOptions())
+        throws(ImageSegmenterError) -> Masks
+    {
+        try segment(image, MaskRequest(options, of: ModelOutput(VulkanTests.model)))
+    }
+}
+
 extension Trait where Self == ConditionTrait {
     /// Skips where there is no Vulkan device.
     static var needsVulkan: Self {
