@@ -28,6 +28,11 @@ do throws(ShaderError) {
     fail(error.description)
 }
 
+// The build runs this program more often than shaders change: whenever the package is planned anew, as after a change of any
+// environment variable. A file that stays as it is spares the targets that contain it, too.
+let heading = "// Made from the shaders when the package is built. Inputs: \(Inputs(compiler, arguments[4...]).digest)"
+if let old = try? String(contentsOfFile: output, encoding: .utf8), old.hasPrefix(heading + "\n") { exit(0) }
+
 let scratch = URL(fileURLWithPath: output + ".spv")
 do { try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true) } catch {
     fail("\(scratch.path()): error: \(error.localizedDescription)")
@@ -55,7 +60,7 @@ guard problems.isEmpty else { fail(problems.joined(separator: "\n")) }
 
 let lines =
     [
-        "// Made from the shaders when the package is built.", "",
+        heading, "",
         "/// Calls `body` with the name and variant of each shader, and its SPIR-V in base64.",
         "func forEachEmbeddedShader(_ body: (StaticString, StaticString) -> Void) {",
     ] + entries + ["}", ""]

@@ -63,6 +63,32 @@ struct EmbedShadersTests {
         }
     }
 
+    @Test("Shaders that have not changed leave the file as it is; one that has, or an included file, makes it anew")
+    func rebuilding() throws {
+        try withScratchFolder { folder in
+            let text = good.replacing(
+                "layout(local",
+                with: "#extension GL_GOOGLE_include_directive : require\n#include \"part.glsl\"\nlayout(local"
+            ).replacing("float(TILE_X", with: "part(TILE_X")
+            let part = "float part(int x) { return float(x); }\n"
+            func fileNumber() throws -> Int? {
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/Embedded.swift")
+                return attributes[.systemFileNumber] as? Int
+            }
+            let first = try embed(["main.comp": text], include: ["part.glsl": part], in: folder)
+            #expect(first.exitCode == 0)
+            let number = try fileNumber()
+            // Written anew it would be another file of the same name.
+            #expect(try embed(["main.comp": text], include: ["part.glsl": part], in: folder).output == first.output)
+            #expect(try fileNumber() == number)
+            let second = try embed(
+                ["main.comp": text], include: ["part.glsl": part.replacing("float(x)", with: "float(x + 1)")],
+                in: folder)
+            #expect(second.exitCode == 0)
+            #expect(second.output != first.output)
+        }
+    }
+
     @Test("A mistake is told once, with file and line, and nothing is written")
     func mistake() throws {
         try withScratchFolder { folder in
