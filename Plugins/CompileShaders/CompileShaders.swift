@@ -23,7 +23,7 @@ struct CompileShaders: BuildToolPlugin {
             .buildCommand(
                 displayName: "Compiling \(shaders.count) shaders",
                 executable: try context.tool(named: "EmbedShaders").url,
-                arguments: [try compiler(), output.path(), include.path()] + shaders.map { $0.path() },
+                arguments: [compiler(), output.path(), include.path()] + shaders.map { $0.path() },
                 inputFiles: shaders + included,
                 outputFiles: [output])
         ]
@@ -35,18 +35,11 @@ struct CompileShaders: BuildToolPlugin {
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
     }
 
-    private func compiler() throws -> String {
+    /// Where it is, or its bare name: that EmbedShaders then finds nothing is told by the command's failure. A plug-in that fails
+    /// leaves a build plan without its output behind, and SwiftPM goes on with that.
+    private func compiler() -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
         let candidates = path.split(separator: ":").map { "\($0)/glslangValidator" }
-        guard let compiler = candidates.first(where: FileManager.default.isExecutableFile(atPath:)) else {
-            throw MissingCompiler()
-        }
-        return compiler
+        return candidates.first(where: FileManager.default.isExecutableFile(atPath:)) ?? "glslangValidator"
     }
-}
-
-/// What the build says where there is no GLSL compiler.
-struct MissingCompiler: Error, CustomStringConvertible {
-    let description =
-        "the shaders cannot be compiled: there is no glslangValidator on PATH; install it with: sudo apt-get install glslang-tools"
 }

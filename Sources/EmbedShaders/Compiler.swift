@@ -19,7 +19,7 @@ struct Compiler: Sendable {
         process.standardError = pipe
         do { try process.run() } catch {
             throw ShaderError(lines: [
-                "error: \(path) cannot be run: install it with: sudo apt-get install glslang-tools"
+                "error: the shaders cannot be compiled: \(path) cannot be run; install it with: sudo apt-get install glslang-tools"
             ])
         }
         let said = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

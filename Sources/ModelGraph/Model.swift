@@ -16,6 +16,13 @@ public struct Model: Sendable {
     public let palette: [PaletteColor]?
     /// Where the network came from.
     public let source: ModelSource
+
+    /// A model with other layers between an input and an output of the same shapes.
+    package func replacingGraph(_ graph: Graph) -> Model {
+        Model(
+            name: name, graph: graph, input: input, outputKind: outputKind, labels: labels, palette: palette,
+            source: source)
+    }
 }
 
 /// How an 8-bit picture becomes a network's input: `byte * scale[c] + bias[c]` for each channel c.

@@ -112,7 +112,9 @@ extension VulkanRunner {
         let runner = VulkanRunner(network, on: backend)
         // With a runner of its own, so that nothing of the check is kept.
         try SelfCheck(model, options, identity: shaders == nil ? physical.cacheIdentity : nil)
-            .runOnce { VulkanRunner(network, on: backend) }
+            .runOnce { other in
+                VulkanRunner(other.map { FrameNetwork(backend, model: $0) } ?? network, on: backend)
+            }
         return runner
     }
 }
