@@ -59,4 +59,27 @@ struct PipelineTests {
         }
         #expect(inside.withLock { $0.most } <= 6)
     }
+
+    /// Otherwise a thread of the pipeline may take a device down while the program ends.
+    @Test("Nothing holds the stages any more when the pipeline returns")
+    func stagesAreReleased() {
+        final class Held: Sendable {}
+        var survivors = 0
+        for _ in 0..<2_000 {
+            weak var seen: Held?
+            do {
+                let held = Held()
+                seen = held
+                runPipeline([0]) { index in
+                    withExtendedLifetime(held) { index }
+                } second: {
+                    $0
+                } third: { _ in
+                    withExtendedLifetime(held) {}
+                }
+            }
+            if seen != nil { survivors += 1 }
+        }
+        #expect(survivors == 0)
+    }
 }

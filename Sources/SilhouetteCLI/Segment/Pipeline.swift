@@ -31,7 +31,8 @@ private final class Handoff<Value: Sendable>: Sendable {
 /// Runs every input through three stages that work side by side: while the second works on one input, the first is
 /// at the next and the third at the one before. Results leave in the order of the inputs.
 ///
-/// The second stage runs on the calling thread. At most five inputs are inside at a time.
+/// The second stage runs on the calling thread. At most five inputs are inside at a time. Nothing that the stages hold is held
+/// any more when this returns.
 ///
 ///     first   | read 1 | read 2 | read 3 |
 ///     second           | run 1  | run 2  | run 3  |
@@ -42,15 +43,18 @@ package func runPipeline<Input: Sendable, Read: Sendable, Done: Sendable>(
 ) {
     let read = Handoff<Read>()
     let done = Handoff<Done?>()
-    let finished = DispatchSemaphore(value: 0)
-    DispatchQueue(label: "silhouette.read").async {
+    let reader = DispatchQueue(label: "silhouette.read")
+    let writer = DispatchQueue(label: "silhouette.write")
+    reader.async {
         for input in inputs { read.put(first(input)) }
     }
-    DispatchQueue(label: "silhouette.write").async {
+    writer.async {
         while let value = done.take() { third(value) }
-        finished.signal()
     }
     for _ in inputs { done.put(second(read.take())) }
     done.put(nil)
-    finished.wait()
+    // A signal from inside the blocks would come before the queues let go of them, and of the stages. A thread of theirs could
+    // then be the last to hold a device, and take it down while the program ends: drivers crash.
+    reader.sync {}
+    writer.sync {}
 }
