@@ -9,7 +9,7 @@ import VulkanCompute
 ///
 /// The file has a line of 16 hexadecimal digits for each. One that is damaged, missing or cannot be written only means that a
 /// check is run again.
-struct SelfCheckRecord {
+package struct SelfCheckRecord {
     private static let passedHere = Mutex<Set<String>>([])
     private static let lineLimit = 128
 
@@ -17,7 +17,7 @@ struct SelfCheckRecord {
     private let key: String
 
     /// - Parameter folder: Where compiled shaders are kept; nil for nowhere.
-    init(folder: String?, model: Model, identity: PhysicalDevice.CacheIdentity, precision: StoragePrecision) {
+    package init(folder: String?, model: Model, identity: PhysicalDevice.CacheIdentity, precision: StoragePrecision) {
         path = folder.map { $0 + "/self-checks.txt" }
         var hash = StableHash()
         hash.add("\(identity.vendor) \(identity.device) \(identity.driverVersion) \(identity.uuid) \(precision)")
@@ -31,12 +31,15 @@ struct SelfCheckRecord {
     }
 
     /// Whether the check has been passed before.
-    var isPassed: Bool { Self.passedHere.withLock { $0.contains(key) } || lines.contains(key) }
+    package var isPassed: Bool { Self.passedHere.withLock { $0.contains(key) } || lines.contains(key) }
 
     /// Remembers that it has been.
-    func notePassed() {
+    package func notePassed() {
         _ = Self.passedHere.withLock { $0.insert(key) }
         guard let path else { return }
+        // What has the name may be a pipe: opening one to write waits for a reader.
+        var status = stat()
+        guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return }
         let text = (lines.suffix(Self.lineLimit - 1) + [key]).map { $0 + "\n" }.joined()
         try? OutputFile.write(Array(text.utf8), to: path)
     }

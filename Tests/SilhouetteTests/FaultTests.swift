@@ -1,3 +1,4 @@
+import Glibc
 import Silhouette
 import TestSupport
 import Testing
@@ -213,6 +214,26 @@ struct FaultTests {
             width: right.width, height: right.height, channels: right.scores!.channels,
             values: right.scores!.values.map { _ in .nan })
         #expect(throws: SelfCheck.Failure.self) { try check.compare(wrong, right) }
+    }
+
+    @Test("A pipe in the place of the record of self-checks is left alone")
+    func recordIsPipe() throws {
+        let identity = PhysicalDevice.CacheIdentity(
+            vendor: 1, device: 2, driverVersion: 3, uuid: [UInt8](repeating: 4, count: 16))
+        try withScratchFolder { folder in
+            let path = folder + "/self-checks.txt"
+            #expect(mkfifo(path, 0o600) == 0)
+            // Somebody reads, so that a write would not wait for ever.
+            let reader = open(path, O_RDONLY | O_NONBLOCK)
+            defer { close(reader) }
+            let record = SelfCheckRecord(
+                folder: folder, model: VulkanTests.model, identity: identity, precision: .float32)
+            #expect(!record.isPassed)
+            record.notePassed()
+            #expect(record.isPassed)
+            var byte: UInt8 = 0
+            #expect(read(reader, &byte, 1) <= 0, "something was written into the pipe")
+        }
     }
 }
 
