@@ -20,7 +20,8 @@ enum Console {
 
     /// Writes a line to standard output. A closed output ends the program: nobody reads on.
     static func print(_ line: String) {
-        if !writeAll(STDOUT_FILENO, line + "\n") { exit(ExitCode.failure.rawValue) }
+        // At once: exit handlers would take the graphics driver down under threads that are at work in it.
+        if !writeAll(STDOUT_FILENO, line + "\n") { _exit(ExitCode.failure.rawValue) }
     }
 
     /// Writes a message to standard error.
