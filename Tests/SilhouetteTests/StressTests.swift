@@ -32,6 +32,45 @@ struct StressTests {
         }
     }
 
+    @Test("Many callers with pictures of more sizes than are kept ready get what each alone gets", .needsVulkan)
+    func manySizes() async throws {
+        let sizes = [(1, 1), (7, 1), (1, 31), (65, 65), (64, 3), (33, 70), (131, 57), (80, 48)]
+        let pictures = try sizes.map { try VulkanTests.picture(width: $0.0, height: $0.1) }
+        let warnings = Warnings()
+        let segmenter = try ImageSegmenter(options: VulkanTests.options(warnings), model: VulkanTests.model)
+        let expected = try pictures.map { try segmenter.segment(image: $0).categoryMask }
+        let wrongCount = await withTaskGroup(of: Int.self) { group in
+            for caller in 0..<8 {
+                group.addTask {
+                    // Callers go through the sizes in different orders, some of them in step.
+                    let order = (0..<12).map { (caller / 2 + $0 * (caller % 3 + 1)) % pictures.count }
+                    return order.count { (try? segmenter.segment(image: pictures[$0]).categoryMask) != expected[$0] }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(wrongCount == 0)
+        #expect(warnings.all.isEmpty && segmenter.deviceFailure == nil)
+    }
+
+    @Test("Segmenters on a device that are made, used and let go at once give what one gives", .needsVulkan)
+    func manyDevices() async throws {
+        let picture = try VulkanTests.picture()
+        let model = VulkanTests.model
+        let expected = try ImageSegmenter(options: VulkanTests.options(), model: model).segment(image: picture)
+        try await withThrowingTaskGroup(of: CategoryMask?.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    var segmenter: ImageSegmenter? = try ImageSegmenter(options: VulkanTests.options(), model: model)
+                    let mask = try segmenter?.segment(image: picture).categoryMask
+                    segmenter = nil
+                    return mask
+                }
+            }
+            for try await mask in group { #expect(mask == expected.categoryMask) }
+        }
+    }
+
     @Test("A segmenter that is let go while a frame waits finishes it, and is then gone")
     func letGo() async throws {
         let picture = try picture()
