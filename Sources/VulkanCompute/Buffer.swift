@@ -26,6 +26,12 @@ public final class Buffer: @unchecked Sendable {
     /// - Throws: `VulkanError` when there is not enough of it.
     public init(_ device: Device, byteCount: Int, _ placement: Placement) throws(VulkanError) {
         precondition(byteCount > 0)
+        // Not every driver refuses what it cannot do: llvmpipe takes more than 2 GiB and then copies with 32-bit numbers.
+        let most = device.physical.limits.allocationByteCount
+        guard byteCount <= most else {
+            throw VulkanError(
+                "vkAllocateMemory", .unsupported("a buffer of \(byteCount) bytes, of at most \(most)"))
+        }
         self.device = device
         self.byteCount = byteCount
         var info = VkBufferCreateInfo()

@@ -89,6 +89,8 @@ public struct PhysicalDevice: Sendable {
         driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES
         var subgroup = VkPhysicalDeviceSubgroupProperties()
         subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES
+        var maintenance = VkPhysicalDeviceMaintenance3Properties()
+        maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES
         var properties = VkPhysicalDeviceProperties2()
         properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2
         var bare = VkPhysicalDeviceProperties()
@@ -98,9 +100,12 @@ public struct PhysicalDevice: Sendable {
         if version.isAtLeast(1, 1) {
             withUnsafeMutablePointer(to: &driver) { driver in
                 withUnsafeMutablePointer(to: &subgroup) { subgroup in
-                    subgroup.pointee.pNext = version.isAtLeast(1, 2) ? UnsafeMutableRawPointer(driver) : nil
-                    properties.pNext = UnsafeMutableRawPointer(subgroup)
-                    vkGetPhysicalDeviceProperties2(handle, &properties)
+                    withUnsafeMutablePointer(to: &maintenance) { maintenance in
+                        subgroup.pointee.pNext = version.isAtLeast(1, 2) ? UnsafeMutableRawPointer(driver) : nil
+                        maintenance.pointee.pNext = UnsafeMutableRawPointer(subgroup)
+                        properties.pNext = UnsafeMutableRawPointer(maintenance)
+                        vkGetPhysicalDeviceProperties2(handle, &properties)
+                    }
                 }
             }
         }
@@ -125,7 +130,9 @@ public struct PhysicalDevice: Sendable {
                 .map { Int(clamping: $0.size) }.max() ?? 0
         }
         (computeQueueFamily, timestampBits) = Self.computeQueues(of: handle)
-        limits = DeviceLimits(bare.limits, subgroupSize: Int(subgroup.subgroupSize))
+        limits = DeviceLimits(
+            bare.limits, subgroupSize: Int(subgroup.subgroupSize),
+            allocationByteCount: Int(clamping: maintenance.maxMemoryAllocationSize))
         cacheIdentity = CacheIdentity(
             vendor: bare.vendorID, device: bare.deviceID, driverVersion: bare.driverVersion,
             uuid: withUnsafeBytes(of: bare.pipelineCacheUUID) { Array($0) })
@@ -184,8 +191,12 @@ public struct DeviceLimits: Sendable, Hashable {
     public var timestampPeriod: Float
     /// Invocations that run in step.
     public var subgroupSize: Int
+    /// Bytes that one piece of memory may have.
+    public var allocationByteCount: Int
 
-    init(_ limits: VkPhysicalDeviceLimits, subgroupSize: Int) {
+    init(_ limits: VkPhysicalDeviceLimits, subgroupSize: Int, allocationByteCount: Int) {
+        // Vulkan promises a gigabyte; a driver that says nothing is no reason to believe in less.
+        self.allocationByteCount = allocationByteCount > 0 ? allocationByteCount : 1 << 30
         storageBufferRange = Int(limits.maxStorageBufferRange)
         uniformBufferRange = Int(limits.maxUniformBufferRange)
         texelBufferElements = Int(limits.maxTexelBufferElements)

@@ -14,6 +14,18 @@ struct BufferTests {
         }
     }
 
+    @Test("A buffer of more memory than the device gives at a time is refused, not tried")
+    func moreThanAnAllocation() throws {
+        let device = try TestDevice.open()
+        let most = device.physical.limits.allocationByteCount
+        #expect(most >= 1 << 30)
+        #expect {
+            try Buffer(device, byteCount: most + 1, .device)
+        } throws: { error in
+            "\(error)".contains("a buffer of \(most + 1) bytes, of at most \(most)")
+        }
+    }
+
     @Test("A range knows where it lies")
     func ranges() throws {
         let buffer = try Buffer.of([1, 2, 3, 4], try TestDevice.open())
