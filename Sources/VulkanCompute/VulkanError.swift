@@ -64,7 +64,8 @@ public struct VulkanError: Error, Sendable, CustomStringConvertible {
         case VK_ERROR_LAYER_NOT_PRESENT: "a layer is not installed"
         case VK_ERROR_EXTENSION_NOT_PRESENT: "an extension is not there"
         case VK_ERROR_FEATURE_NOT_PRESENT: "a feature is not there"
-        case VK_ERROR_INCOMPATIBLE_DRIVER: "no compatible driver"
+        case VK_ERROR_INCOMPATIBLE_DRIVER:
+            "no Vulkan driver is installed (Debian has mesa-vulkan-drivers; some cards need their maker's)"
         case VK_ERROR_TOO_MANY_OBJECTS: "too many objects"
         case VK_ERROR_FRAGMENTED_POOL, VK_ERROR_OUT_OF_POOL_MEMORY: "a descriptor pool is exhausted"
         case VK_TIMEOUT: "timed out"
