@@ -176,7 +176,7 @@ struct FaultTests {
 
     @Test(
         "A device that computes wrongly is found out before its first picture",
-        arguments: ["pointwise", "depthwise", "convolution", "resize_picture", "categories"])
+        arguments: ["pointwise", "depthwise", "convolution", "categories", "confidences"])
     func wrongAnswers(shader: String) throws {
         var library = ShaderLibrary.shared
         for name in library.names where name.hasPrefix(shader + " ") {
@@ -244,6 +244,6 @@ private final class AnsweringRunner: FrameRunner {
 
     init(answer: Masks) { self.answer = answer }
 
-    func segment(_ image: Image) -> Masks { answer }
+    func segment(_ image: Image, _ request: MaskRequest) -> Masks { answer }
     func giveUp() {}
 }

@@ -73,7 +73,7 @@ struct LifetimeTests {
             let device = try Device(try #require(try instance.physicalDevices().first), instance: instance)
             kept = device
             let submission = try Submission(device, patienceNanoseconds: 1_000_000)
-            try submission.submit(try slow(device, try Buffer.of([1], device), tenths: 5))
+            try submission.submit(try slow(device, try Buffer.of([1], device), tenths: 30))
         }
         let device = try #require(kept)
         // It only seemed to hang: nothing may be at work when the process ends.
