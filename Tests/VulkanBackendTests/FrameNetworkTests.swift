@@ -64,6 +64,23 @@ struct FrameNetworkTests {
         try FrameDevice.expectSilence()
     }
 
+    @Test(
+        "take the dispatches and barriers that they are known to need", .needsPython, .needs(shared: "models"),
+        arguments: [
+            (ReferenceModel.deepLab257, 57, 60, 60), (.apple, 57, 60, 60), (.coral, 57, 60, 60),
+            (.selfie, 87, 90, 90),
+        ])
+    func counts(model: ReferenceModel, network: Int, dispatches: Int, barriers: Int) throws {
+        let size = PixelSize(width: 640, height: 480)
+        let slot = try FrameProgram(
+            FrameDevice.backend(), model: Model(path: model.path()),
+            format: FrameFormat(picture: size, maskSize: .model)
+        ).makeSlot()
+        #expect(slot.program.networkDispatchCount == network)
+        #expect(slot.dispatchCount == dispatches)
+        #expect(slot.barrierCount == barriers)
+    }
+
     private static let pictures = [
         "astronaut.png", "camera.png", "chelsea.png", "coco_000000000139.jpg", "coco_000000005037.jpg",
         "coco_000000011122.jpg", "rocket.jpg",
