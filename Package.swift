@@ -15,8 +15,11 @@ let package = Package(
 
         .systemLibrary(name: "CVulkan", pkgConfig: "vulkan", providers: [.apt(["libvulkan-dev"])]),
 
+        // JSON, read strictly and written in order.
+        .target(name: "JSONText"),
+
         // The network as a value, knowing no device.
-        .target(name: "ModelGraph"),
+        .target(name: "ModelGraph", dependencies: ["JSONText"]),
 
         // The processor's path.
         .target(
@@ -45,13 +48,16 @@ let package = Package(
         .executableTarget(
             name: "SilhouetteCLI",
             dependencies: [
-                "Silhouette", "ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute", "Verification", "Imaging",
+                "Silhouette", "JSONText", "ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute", "Verification",
+                "Imaging",
             ]),
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
-        .target(name: "TestSupport", dependencies: ["ModelGraph"], path: "Tests/Support", exclude: ["run_onnx.py"]),
+        .target(
+            name: "TestSupport", dependencies: ["JSONText", "ModelGraph"], path: "Tests/Support",
+            exclude: ["run_onnx.py"]),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
-        .testTarget(name: "ModelGraphTests", dependencies: ["ModelGraph", "TestSupport"]),
+        .testTarget(name: "ModelGraphTests", dependencies: ["JSONText", "ModelGraph", "TestSupport"]),
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
         .testTarget(
             name: "VerificationTests", dependencies: ["Verification", "CPUBackend", "ModelGraph", "TestSupport"]),

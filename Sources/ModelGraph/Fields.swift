@@ -1,3 +1,5 @@
+import JSONText
+
 /// The values of one JSON object of a model file, read by key; every refusal names the object and the key.
 struct Fields {
     /// What the object is, as a message begins: `layer "Conv"`.

@@ -1,3 +1,5 @@
+import JSONText
+
 /// Makes a graph of the layers of a model file, one by one.
 struct GraphBuilder {
     private let file: SafetensorsFile

@@ -1,3 +1,5 @@
+import JSONText
+
 /// The safetensors container: named arrays and a table of strings.
 ///
 /// ```

@@ -1,3 +1,4 @@
+import JSONText
 import ModelGraph
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import ModelGraph
+import JSONText
 
 // Documents are written as literals, changed by path, and turned into text.
 

@@ -1,3 +1,4 @@
+import JSONText
 import ModelGraph
 
 /// Makes model files in memory, true ones and, by changing what it is about to write, false ones.

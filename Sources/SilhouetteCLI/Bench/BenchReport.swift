@@ -1,3 +1,4 @@
+import JSONText
 import Silhouette
 
 /// The outcome of one benchmark.

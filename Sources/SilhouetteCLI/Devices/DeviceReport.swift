@@ -1,3 +1,5 @@
+import JSONText
+
 /// What `silhouette devices` shows.
 package struct DeviceReport: Sendable {
     /// A Vulkan device.

@@ -13,7 +13,7 @@ package enum JSON: Sendable, Equatable {
     case object([String: JSON])
 
     /// The value's kind, for messages.
-    var kind: String {
+    package var kind: String {
         switch self {
         case .null: "null"
         case .bool: "a truth value"
@@ -25,7 +25,7 @@ package enum JSON: Sendable, Equatable {
     }
 
     /// The value where it is a whole number that a double holds exactly.
-    var integer: Int? {
+    package var integer: Int? {
         guard case .number(let value) = self, value.magnitude <= 0x1p53 else { return nil }
         return Int(exactly: value)
     }
