@@ -13,6 +13,8 @@ let package = Package(
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(name: "CWebP", pkgConfig: "libwebpdemux", providers: [.apt(["libwebp-dev"])]),
 
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
         .systemLibrary(name: "CVulkan", pkgConfig: "vulkan", providers: [.apt(["libvulkan-dev"])]),
 
         // JSON, read strictly and written in order.
@@ -40,6 +42,9 @@ let package = Package(
 
         // Pictures.
         .target(name: "Imaging", dependencies: ["CPNG", "CTurboJPEG", "CWebP"]),
+
+        // The bytes between the preview's server and its page.
+        .target(name: "PreviewProtocol", dependencies: ["JSONText", "CZlib"]),
 
         // What people import, and what they type.
         .target(
@@ -74,6 +79,7 @@ let package = Package(
         .testTarget(
             name: "SilhouetteTests",
             dependencies: ["Silhouette", "VulkanBackend", "VulkanCompute", "ModelGraph", "TestSupport"]),
+        .testTarget(name: "PreviewProtocolTests", dependencies: ["PreviewProtocol", "TestSupport"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["TestSupport", "SilhouetteCLI", "Imaging"], exclude: ["Snapshots"]),
     ],

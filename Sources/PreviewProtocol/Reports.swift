@@ -1,0 +1,166 @@
+import JSONText
+
+/// What a server tells a page when their connection opens.
+public struct Hello: Sendable {
+    /// A model that a page may choose.
+    public struct Model: Sendable {
+        /// What settings call it.
+        public var id: String
+        /// What people call it.
+        public var name: String
+        /// Names of the classes, by index.
+        public var labels: [String]
+        /// Columns of its masks.
+        public var width: Int
+        /// Rows of its masks.
+        public var height: Int
+        /// Colours of the classes: red, green, blue.
+        public var palette: [[UInt8]]
+        /// Classes that a person may want cut out: all but the background.
+        public var subjectClasses: [Int]
+
+        /// Creates a description.
+        public init(
+            id: String, name: String, labels: [String], width: Int, height: Int, palette: [[UInt8]],
+            subjectClasses: [Int]
+        ) {
+            self.id = id
+            self.name = name
+            self.labels = labels
+            self.width = width
+            self.height = height
+            self.palette = palette
+            self.subjectClasses = subjectClasses
+        }
+    }
+
+    /// Where frames come from.
+    public enum Source: String, Sendable {
+        /// Each page sends its own.
+        case browser
+        /// The server plays them.
+        case server
+    }
+
+    /// What a page may ask of the server.
+    public struct Limits: Sendable {
+        /// Bytes of a message, its header included.
+        public var messageBytes: Int
+        /// Pixels of a frame.
+        public var pixels: Int
+        /// Frames sent and not yet ended.
+        public var framesInFlight: Int
+        /// Frames a second of one connection.
+        public var framesPerSecond: Double
+
+        /// Creates limits.
+        public init(messageBytes: Int, pixels: Int, framesInFlight: Int, framesPerSecond: Double) {
+            self.messageBytes = messageBytes
+            self.pixels = pixels
+            self.framesInFlight = framesInFlight
+            self.framesPerSecond = framesPerSecond
+        }
+    }
+
+    /// The program and its version: `silhouette 0.1.0`.
+    public var server: String
+    /// Where frames come from.
+    public var source: Source
+    /// What the server's source is called, for people. Nil for pages' own cameras.
+    public var sourceName: String?
+    /// The models, the default one first.
+    public var models: [Model]
+    /// What the network runs on.
+    public var device: String
+    /// What may be asked.
+    public var limits: Limits
+
+    /// Creates a greeting.
+    public init(
+        server: String, source: Source, sourceName: String?, models: [Model], device: String, limits: Limits
+    ) {
+        self.server = server
+        self.source = source
+        self.sourceName = sourceName
+        self.models = models
+        self.device = device
+        self.limits = limits
+    }
+
+    /// The greeting as JSON.
+    public var json: String {
+        func integers(_ values: [Int]) -> JSONValue { .list(values.map { .integer($0) }) }
+        let models = models.map { model in
+            JSONValue.object([
+                "id": .text(model.id), "name": .text(model.name), "labels": .list(model.labels.map { .text($0) }),
+                "width": .integer(model.width), "height": .integer(model.height),
+                "palette": .list(model.palette.map { integers($0.map(Int.init)) }),
+                "subjectClasses": integers(model.subjectClasses),
+            ])
+        }
+        return JSONValue.object([
+            "protocol": .integer(Int(MessageHeader.version)), "server": .text(server), "source": .text(source.rawValue),
+            "sourceName": sourceName.map { .text($0) } ?? .null, "models": .list(models),
+            "model": self.models.first.map { .text($0.id) } ?? .null, "device": .text(device),
+            "limits": .object([
+                "messageBytes": .integer(limits.messageBytes), "pixels": .integer(limits.pixels),
+                "framesInFlight": .integer(limits.framesInFlight), "framesPerSecond": .exact(limits.framesPerSecond),
+            ]),
+        ]).json
+    }
+}
+
+/// Figures about a frame, which end it.
+public struct FrameResult: Sendable {
+    /// Running the network.
+    public var inferenceMilliseconds: Double
+    /// Decoding the picture.
+    public var decodeMilliseconds: Double
+    /// From the frame's arrival to this message.
+    public var totalMilliseconds: Double
+    /// Classes that were seen, each with its part of the mask's pixels, the largest first.
+    public var shares: [(classIndex: Int, share: Double)]
+    /// Frames of this connection that were dropped for newer ones.
+    public var droppedFrames: Int
+    /// What the network ran on.
+    public var device: String
+
+    /// Creates figures.
+    public init(
+        inferenceMilliseconds: Double, decodeMilliseconds: Double, totalMilliseconds: Double,
+        shares: [(classIndex: Int, share: Double)], droppedFrames: Int, device: String
+    ) {
+        self.inferenceMilliseconds = inferenceMilliseconds
+        self.decodeMilliseconds = decodeMilliseconds
+        self.totalMilliseconds = totalMilliseconds
+        self.shares = shares
+        self.droppedFrames = droppedFrames
+        self.device = device
+    }
+
+    /// The figures as JSON.
+    public var json: String {
+        JSONValue.object([
+            "inferenceMilliseconds": .number(inferenceMilliseconds), "decodeMilliseconds": .number(decodeMilliseconds),
+            "totalMilliseconds": .number(totalMilliseconds),
+            "shares": .list(shares.map { .list([.integer($0.classIndex), .number($0.share)]) }),
+            "droppedFrames": .integer(droppedFrames), "device": .text(device),
+        ]).json
+    }
+}
+
+extension ProtocolError {
+    /// The refusal as JSON.
+    public var json: String {
+        JSONValue.object([
+            "code": .text(code.rawValue), "message": .text(message), "fatal": .boolean(closeCode != nil),
+        ]).json
+    }
+}
+
+extension PreviewMessage {
+    /// A message whose payload is JSON.
+    public init(_ kind: MessageKind, json: String, sequence: UInt32 = 0, timestamp: UInt64 = 0) {
+        self.init(kind, .json, sequence: sequence, timestamp: timestamp, payload: Array(json.utf8))
+    }
+}
