@@ -14,6 +14,7 @@ let package = Package(
         .systemLibrary(name: "CWebP", pkgConfig: "libwebpdemux", providers: [.apt(["libwebp-dev"])]),
 
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
 
         .systemLibrary(name: "CVulkan", pkgConfig: "vulkan", providers: [.apt(["libvulkan-dev"])]),
 
@@ -50,6 +51,11 @@ let package = Package(
         .target(
             name: "Silhouette",
             dependencies: ["ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute", "Imaging"]),
+        .target(
+            name: "PreviewServer",
+            dependencies: [
+                "PreviewProtocol", "CWebSockets", "CZlib", "Silhouette", "ModelGraph", "Imaging",
+            ]),
         .executableTarget(
             name: "SilhouetteCLI",
             dependencies: [
@@ -80,6 +86,9 @@ let package = Package(
             name: "SilhouetteTests",
             dependencies: ["Silhouette", "VulkanBackend", "VulkanCompute", "ModelGraph", "TestSupport"]),
         .testTarget(name: "PreviewProtocolTests", dependencies: ["PreviewProtocol", "TestSupport"]),
+        .testTarget(
+            name: "PreviewServerTests",
+            dependencies: ["PreviewServer", "PreviewProtocol", "Silhouette", "ModelGraph", "Imaging", "TestSupport"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["TestSupport", "SilhouetteCLI", "Imaging"], exclude: ["Snapshots"]),
     ],

@@ -1,0 +1,67 @@
+// libwebsockets for Swift: macros, and structs that are easier to fill in C.
+
+#ifndef SILHOUETTE_CWEBSOCKETS_SHIM_H
+#define SILHOUETTE_CWEBSOCKETS_SHIM_H
+
+#include <libwebsockets.h>
+#include <spawn.h>
+#include <string.h>
+
+// GNU functions, which headers hide from Swift.
+extern int accept4(int, struct sockaddr *, socklen_t *, int);
+extern int pipe2(int *, int);
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+
+// Bytes that must be free before everything that is written.
+static inline size_t cws_padding(void) { return LWS_PRE; }
+
+typedef struct {
+    // Three protocols: HTTP, the preview's WebSocket, the listening socket; then one of zeros. They outlive the context.
+    const struct lws_protocols *protocols;
+    // What lws_context_user() gives.
+    void *user;
+    // Connections at once.
+    unsigned int connection_limit;
+    // PEM files; NULL without TLS.
+    const char *certificate;
+    const char *key;
+} cws_options;
+
+// A context without a listening socket: whoever owns it adopts the sockets that it accepts. NULL where it fails; the
+// log says why.
+static inline struct lws_context *cws_create(const cws_options *options) {
+    struct lws_context_creation_info info;
+    memset(&info, 0, sizeof(info));
+    info.port = CONTEXT_PORT_NO_LISTEN_SERVER;
+    info.protocols = options->protocols;
+    info.user = options->user;
+    info.gid = (gid_t)-1;
+    info.uid = (uid_t)-1;
+    // Each connection has two descriptors at most; some are the context's own.
+    info.fd_limit_per_thread = options->connection_limit + 32;
+    // A header table for each, so that slow heads cannot keep others waiting for one.
+    info.max_http_header_pool = (short)(options->connection_limit + 8);
+    info.max_http_header_data = 8192;
+    info.pt_serv_buf_size = 1 << 16;
+    info.timeout_secs = 30;
+    info.keepalive_timeout = 30;
+    info.vhost_name = "silhouette";
+    // HTTP/2 has too little room before large messages (lws#3634).
+    info.alpn = "http/1.1";
+    if (options->certificate) {
+        info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
+        info.ssl_cert_filepath = options->certificate;
+        info.ssl_private_key_filepath = options->key;
+    }
+    return lws_create_context(&info);
+}
+
+// Watches a listening socket: its protocol's callback gets LWS_CALLBACK_RAW_RX_FILE when somebody connects.
+static inline struct lws *cws_adopt_listener(struct lws_vhost *host, int descriptor, const char *protocol) {
+    lws_sock_file_fd_type fd;
+    memset(&fd, 0, sizeof(fd));
+    fd.filefd = descriptor;
+    return lws_adopt_descriptor_vhost(host, LWS_ADOPT_RAW_FILE_DESC, fd, protocol, NULL);
+}
+
+#endif

@@ -1,0 +1,125 @@
+/// Whose frame is decoded and whose goes through the network next.
+///
+///     waiting ── decoded ahead of time ── in the network
+///     1 each     1 each, few in all       1 each, `networkLimit` in all
+///
+/// Clients take turns. Of each at most two frames are under way, and a third replaces the one that is not in the network
+/// yet: the newest wins. A pure value without threads, so that its rules can be tested alone.
+package struct FairSchedule<Job> {
+    private struct Client {
+        var waiting: Job?
+        var prepared: (job: Job, ticket: Int, isDecoded: Bool)?
+        var isInNetwork = false
+    }
+
+    /// Frames decoded ahead of the network, over all clients.
+    package let preparedLimit: Int
+    /// Frames in the network at once, over all clients.
+    package let networkLimit: Int
+
+    private var clients: [Int: Client] = [:]
+    private var nextClient = 1
+    private var nextTicket = 1
+    /// Clients that have a frame waiting, in the order of their turns.
+    private var waitingClients: [Int] = []
+    /// Clients whose frame is decoded.
+    private var readyClients: [Int] = []
+    /// Frames being decoded, or decoded and not in the network yet.
+    private var preparedCount = 0
+    private var networkCount = 0
+
+    /// Creates a schedule without clients.
+    package init(preparedLimit: Int, networkLimit: Int) {
+        self.preparedLimit = preparedLimit
+        self.networkLimit = networkLimit
+    }
+
+    /// Adds somebody who has frames.
+    package mutating func addClient() -> Int {
+        defer { nextClient += 1 }
+        clients[nextClient] = Client()
+        return nextClient
+    }
+
+    /// Forgets a client and its frames that are not in the network.
+    package mutating func removeClient(_ id: Int) {
+        guard let client = clients.removeValue(forKey: id) else { return }
+        waitingClients.removeAll { $0 == id }
+        readyClients.removeAll { $0 == id }
+        // A frame that is being decoded is counted until `finishDecoding`.
+        if let prepared = client.prepared, prepared.isDecoded { preparedCount -= 1 }
+    }
+
+    /// Adds a client's frame.
+    ///
+    /// - Returns: The frame that it replaces.
+    package mutating func submit(_ job: Job, of id: Int) -> Job? {
+        guard var client = clients[id] else { return job }
+        var replaced = client.waiting
+        client.waiting = job
+        if replaced == nil {
+            waitingClients.append(id)
+            if client.isInNetwork, let prepared = client.prepared {
+                replaced = prepared.job
+                client.prepared = nil
+                readyClients.removeAll { $0 == id }
+                if prepared.isDecoded { preparedCount -= 1 }
+            }
+        }
+        clients[id] = client
+        return replaced
+    }
+
+    /// The next frame to decode. Nil: none waits, or enough are decoded.
+    package mutating func takeForDecoding() -> (job: Job, client: Int, ticket: Int)? {
+        guard preparedCount < preparedLimit,
+            let position = waitingClients.firstIndex(where: { clients[$0]?.prepared == nil })
+        else { return nil }
+        let id = waitingClients.remove(at: position)
+        guard let job = clients[id]?.waiting else { return nil }
+        defer { nextTicket += 1 }
+        clients[id]?.waiting = nil
+        clients[id]?.prepared = (job, nextTicket, false)
+        preparedCount += 1
+        return (job, id, nextTicket)
+    }
+
+    /// Notes that a frame was decoded, or could not be.
+    ///
+    /// - Parameter ticket: From `takeForDecoding()`.
+    /// - Returns: Whether the frame is still wanted.
+    package mutating func finishDecoding(of id: Int, ticket: Int, succeeded: Bool) -> Bool {
+        guard let prepared = clients[id]?.prepared, prepared.ticket == ticket else {
+            preparedCount -= 1
+            return false
+        }
+        if succeeded {
+            clients[id]?.prepared?.isDecoded = true
+            readyClients.append(id)
+        } else {
+            clients[id]?.prepared = nil
+            preparedCount -= 1
+        }
+        return true
+    }
+
+    /// The next frame for the network. Nil: none is ready, or the network is busy.
+    package mutating func takeForNetwork() -> (job: Job, client: Int)? {
+        guard networkCount < networkLimit,
+            let position = readyClients.firstIndex(where: { clients[$0]?.isInNetwork == false })
+        else { return nil }
+        let id = readyClients.remove(at: position)
+        guard let prepared = clients[id]?.prepared else { return nil }
+        clients[id]?.prepared = nil
+        clients[id]?.isInNetwork = true
+        preparedCount -= 1
+        networkCount += 1
+        return (prepared.job, id)
+    }
+
+    /// Notes that a frame is through the network.
+    package mutating func finishNetwork(of id: Int) {
+        networkCount -= 1
+        clients[id]?.isInNetwork = false
+    }
+}

@@ -1,0 +1,43 @@
+import Dispatch
+
+/// Decodes frames and runs them through the network, each on threads of its own, in the order that `FairSchedule` gives.
+final class FramePipeline: Sendable {
+    private let schedule: Guarded<FairSchedule<FrameJob>>
+    private let decoders = DispatchQueue(label: "silhouette.decode", qos: .userInitiated, attributes: .concurrent)
+    private let metrics: Metrics
+
+    /// - Parameter networkLimit: Frames that the device works on at once.
+    init(networkLimit: Int, metrics: Metrics) {
+        schedule = Guarded(FairSchedule(preparedLimit: networkLimit + 1, networkLimit: networkLimit))
+        self.metrics = metrics
+    }
+
+    /// Adds somebody who has frames.
+    func addClient() -> Int { schedule.withLock { $0.addClient() } }
+
+    /// Forgets a client and its frames.
+    func removeClient(_ id: Int) { schedule.withLock { $0.removeClient(id) } }
+
+    /// Hands in a frame. One that it replaces is reported as dropped.
+    func submit(_ job: FrameJob, of client: Int) {
+        schedule.withLock { $0.submit(job, of: client) }?.drop()
+        advance()
+    }
+
+    /// Starts what can be started.
+    private func advance() {
+        while let (job, client, ticket) = schedule.withLock({ $0.takeForDecoding() }) {
+            decoders.async { [self] in
+                let succeeded = job.decode(metrics)
+                _ = schedule.withLock { $0.finishDecoding(of: client, ticket: ticket, succeeded: succeeded) }
+                advance()
+            }
+        }
+        while let (job, client) = schedule.withLock({ $0.takeForNetwork() }) {
+            job.run { [self] in
+                schedule.withLock { $0.finishNetwork(of: client) }
+                advance()
+            }
+        }
+    }
+}

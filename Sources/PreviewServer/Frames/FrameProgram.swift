@@ -1,0 +1,209 @@
+import Imaging
+import PreviewProtocol
+import Silhouette
+
+/// What is done with each frame under some settings: the masks that are asked of the network, and the messages that are
+/// made of them.
+final class FrameProgram: Sendable {
+    /// The settings as they were asked for.
+    let settings: PreviewSettings
+    /// The settings with the values in force in place of those that were left open.
+    let filledSettings: PreviewSettings
+    private let model: ServedModel
+    /// The chosen classes' alpha is the sum of these classes' confidences, or what is left of 1.
+    private let summedClasses: [Int]
+    private let isComplement: Bool
+    private let palette: Palette
+    /// What overlays show of each class: itself, or the background.
+    private let shownCategories: [UInt8]
+    /// Masks at the network's size.
+    private let masks: LiveStream?
+    /// Masks at the frame's size, for overlays. A second run of the network where both are asked for.
+    private let overlays: LiveStream?
+
+    /// What the network gave for a frame.
+    struct Results: Sendable {
+        var masks: ImageSegmenterResult?
+        var overlay: ImageSegmenterResult?
+    }
+
+    /// Prepares to run frames.
+    ///
+    /// - Throws: `badSettings` where they name what is not there.
+    init(_ settings: PreviewSettings, models: [ServedModel]) throws(ProtocolError) {
+        guard let model = settings.model.map({ id in models.first { $0.id == id } }) ?? models.first else {
+            throw .settings(
+                "there is no model \(settings.model ?? ""); there are \(models.map(\.id).joined(separator: ", "))")
+        }
+        let classCount = model.labels.count
+        if let absent = (settings.classes ?? []).first(where: { $0 >= classCount })
+            ?? settings.overlay.colors.keys.first(where: { $0 >= classCount })
+        {
+            throw .settings("there is no class \(absent): the model has \(classCount)")
+        }
+        var filled = settings
+        filled.model = model.id
+        let chosen = settings.classes ?? model.foregroundClasses
+        filled.classes = chosen
+        self.settings = settings
+        filledSettings = filled
+        self.model = model
+        let others = model.labels.indices.filter { !chosen.contains($0) }
+        isComplement = others.count < chosen.count
+        summedClasses = isComplement ? others : chosen
+        var palette = model.palette
+        if !settings.overlay.colors.isEmpty {
+            palette.colors = model.labels.indices.map { palette[$0] }
+            for (index, color) in settings.overlay.colors {
+                palette.colors[index] = RGBColor(
+                    red: UInt8(color >> 16 & 255), green: UInt8(color >> 8 & 255), blue: UInt8(color & 255))
+            }
+        }
+        self.palette = palette
+        shownCategories = (0..<256).map { settings.classes?.contains($0) ?? true ? UInt8($0) : 0 }
+
+        let wantsAlpha = settings.outputs.contains(.alpha)
+        var options = ImageSegmenterOptions()
+        // Every mask has them, for the shares of the classes.
+        options.shouldOutputCategoryMask = classCount <= 256
+        do throws(ImageSegmenterError) {
+            if wantsAlpha || settings.outputs.contains(.categories) {
+                options.maskSize = .model
+                // Every class chosen: 255 everywhere, and nothing to compute.
+                options.shouldOutputConfidenceMasks = wantsAlpha && !summedClasses.isEmpty
+                options.confidenceClasses = options.shouldOutputConfidenceMasks ? summedClasses : nil
+                masks = try LiveStream(options: options, sharing: model.segmenter)
+            } else {
+                masks = nil
+            }
+            options.shouldOutputConfidenceMasks = false
+            options.confidenceClasses = nil
+            options.maskSize = .source
+            overlays =
+                settings.outputs.contains(.overlay) ? try LiveStream(options: options, sharing: model.segmenter) : nil
+        } catch {
+            throw .settings("\(error)")
+        }
+    }
+
+    /// Runs a frame through the network.
+    func run(
+        _ image: Image, completion: @escaping @Sendable (Result<Results, ImageSegmenterError>) -> Void
+    ) {
+        let (masks, overlays) = (masks, overlays)
+        @Sendable func runOverlays(_ results: Results) {
+            guard let overlays else { return completion(.success(results)) }
+            overlays.run(image) { outcome in
+                completion(
+                    outcome.map { overlay in
+                        var results = results
+                        results.overlay = overlay
+                        return results
+                    })
+            }
+        }
+        guard let masks else { return runOverlays(Results()) }
+        masks.run(image) { outcome in
+            switch outcome {
+            case .success(let result): runOverlays(Results(masks: result))
+            case .failure(let error): completion(.failure(error))
+            }
+        }
+    }
+
+    /// What a frame's figures are made of.
+    struct Figures: Sendable {
+        var decodeMilliseconds: Double
+        var totalMilliseconds: Double
+        var droppedFrames: Int
+    }
+
+    /// Makes the messages of a frame, the figures last.
+    func messages(
+        for results: Results, of image: Image, sequence: UInt32, timestamp: UInt64
+    ) throws -> [PreviewMessage] {
+        var messages: [PreviewMessage] = []
+        func addMask(_ kind: MessageKind, _ mask: [UInt8], _ encoding: PayloadEncoding, _ result: ImageSegmenterResult)
+        {
+            let payload = MaskCodec.encode(mask, as: encoding)
+            let isShorter = payload.count < mask.count
+            messages.append(
+                PreviewMessage(
+                    kind, isShorter ? encoding : .plain, sequence: sequence, timestamp: timestamp,
+                    width: UInt32(result.width), height: UInt32(result.height), payload: isShorter ? payload : mask))
+        }
+        if let result = results.masks {
+            if settings.outputs.contains(.categories), let mask = result.categoryMask {
+                addMask(.categories, mask.categories, .runLength, result)
+            }
+            if settings.outputs.contains(.alpha) { addMask(.alpha, alpha(result), .deflate, result) }
+        }
+        if let result = results.overlay, let mask = result.categoryMask {
+            let shown = settings.classes == nil ? mask.categories : mask.categories.map { shownCategories[Int($0)] }
+            let overlay = shown.withUnsafeBufferPointer {
+                Compositing.overlay(
+                    image, categories: $0, palette: palette, opacity: Float(settings.overlay.opacity))
+            }
+            let format: ImageFormat = settings.overlay.encoding == .webp ? .webp : .jpeg
+            let file = try overlay.encoded(as: format, options: EncodingOptions(quality: 80), name: "overlay")
+            messages.append(
+                PreviewMessage(
+                    .overlay, settings.overlay.encoding, sequence: sequence, timestamp: timestamp,
+                    width: UInt32(image.width), height: UInt32(image.height), payload: file))
+        }
+        return messages
+    }
+
+    /// The figures of a frame.
+    func result(for results: Results, _ figures: Figures) -> FrameResult {
+        let shown = results.masks ?? results.overlay
+        var shares: [(classIndex: Int, share: Double)] = []
+        if let mask = shown?.categoryMask {
+            let total = Double(mask.categories.count)
+            shares = mask.histogram(classCount: model.labels.count).enumerated().filter { $0.element > 0 }
+                .sorted { $0.element > $1.element }.map { ($0.offset, Double($0.element) / total) }
+        }
+        let inference = [results.masks, results.overlay].compactMap { $0?.timings.totalMilliseconds }.reduce(0, +)
+        return FrameResult(
+            inferenceMilliseconds: inference, decodeMilliseconds: figures.decodeMilliseconds,
+            totalMilliseconds: figures.totalMilliseconds, shares: shares, droppedFrames: figures.droppedFrames,
+            device: shown?.deviceName ?? model.segmenter.deviceName)
+    }
+
+    /// The chosen classes' part of each pixel: the sum of their confidences in 255 steps, rounded half up. Where more than
+    /// half of all classes are chosen, it is the rest that the others leave, which needs fewer planes.
+    private func alpha(_ result: ImageSegmenterResult) -> [UInt8] {
+        let count = result.width * result.height
+        let planes = result.confidenceMasks ?? []
+        guard let first = planes.first else { return [UInt8](repeating: isComplement ? 255 : 0, count: count) }
+        var sum = first.confidences
+        for plane in planes.dropFirst() {
+            plane.confidences.withUnsafeBufferPointer { plane in
+                sum.withUnsafeMutableBufferPointer { sum in
+                    for index in sum.indices { sum[index] += plane[index] }
+                }
+            }
+        }
+        let (scale, offset): (Float, Float) = isComplement ? (-255, 255.5) : (255, 0.5)
+        return [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
+            sum.withUnsafeBufferPointer { sum in
+                for index in 0..<count {
+                    let value = sum[index] * scale + offset
+                    // A broken model's NaN is neither: 0.
+                    bytes[index] = value >= 255 ? 255 : value > 0 ? UInt8(value) : 0
+                }
+            }
+            initialized = count
+        }
+    }
+}
+
+extension FrameProgram {
+    /// Whether frames come out the same way.
+    func gives(theSameAs other: FrameProgram) -> Bool {
+        var (mine, others) = (filledSettings, other.filledSettings)
+        mine.maximumFramesPerSecond = nil
+        others.maximumFramesPerSecond = nil
+        return mine == others
+    }
+}

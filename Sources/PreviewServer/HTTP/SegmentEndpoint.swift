@@ -1,0 +1,223 @@
+import Dispatch
+import Imaging
+import PreviewProtocol
+import Silhouette
+
+/// `POST /api/segment`: a picture in, a mask or a picture of it out.
+///
+///     ?output=mask|overlay|cutout|confidence   default: overlay, or what Accept can take
+///     &class=NAME (more than once; a label or an index)   &mask-size=source|model   &model=ID
+final class SegmentEndpoint: Sendable {
+    /// What can be asked for.
+    enum Output: String, CaseIterable {
+        case mask
+        case overlay
+        case cutout
+        case confidence
+
+        /// The formats in which it can be had, the usual one first.
+        var formats: [ImageFormat] {
+            switch self {
+            case .mask, .confidence: [.png]
+            case .overlay: [.jpeg, .png, .webp]
+            case .cutout: [.png, .webp]
+            }
+        }
+    }
+
+    /// A request that makes sense.
+    private struct Job: Sendable {
+        var output: Output
+        var format: ImageFormat
+        var maskSize: MaskSize
+        var model: ServedModel
+        var classes: [Int]?
+    }
+
+    private struct Refusal: Error {
+        let response: HTTPResponse
+
+        init(_ status: Int, _ line: String) { response = .text(status, line) }
+    }
+
+    /// Requests that are worked on or wait; more are told to come back.
+    private static let waitingLimit = 8
+
+    private let context: ServerContext
+    private let queue = DispatchQueue(label: "silhouette.post", qos: .userInitiated)
+    private let waiting = Guarded(0)
+
+    init(_ context: ServerContext) { self.context = context }
+
+    /// Why a request is refused before its body comes. Nil: it is not.
+    func refusal(of request: HTTPRequest) -> HTTPResponse? {
+        do throws(Refusal) {
+            _ = try job(request)
+        } catch {
+            return error.response
+        }
+        guard waiting.withLock({ $0 }) < Self.waitingLimit else { return Self.busy }
+        return nil
+    }
+
+    private static let busy = HTTPResponse.text(503, "too many pictures wait", [("Retry-After", "1")])
+
+    /// Segments a picture.
+    func run(_ request: HTTPRequest, body: [UInt8], completion: @escaping @Sendable (HTTPResponse) -> Void) {
+        let isAdmitted = waiting.withLock { waiting in
+            guard waiting < Self.waitingLimit else { return false }
+            waiting += 1
+            return true
+        }
+        guard isAdmitted else { return completion(Self.busy) }
+        queue.async { [self] in
+            let response: HTTPResponse
+            do throws(Refusal) {
+                response = try respond(to: request, body: body)
+            } catch {
+                response = error.response
+            }
+            waiting.withLock { $0 -= 1 }
+            completion(response)
+        }
+    }
+
+    private func job(_ request: HTTPRequest) throws(Refusal) -> Job {
+        if let unknown = request.query.first(where: {
+            !["output", "class", "mask-size", "model", "token"].contains($0.name)
+        }) {
+            throw Refusal(400, "there is no parameter '\(unknown.name)'; there are output, class, mask-size and model")
+        }
+        var output = Output.overlay
+        if let word = request.parameter("output") {
+            guard let known = Output(rawValue: word) else {
+                throw Refusal(400, "output is mask, overlay, cutout or confidence, not '\(word)'")
+            }
+            output = known
+        }
+        var maskSize = MaskSize.source
+        if let word = request.parameter("mask-size") {
+            guard let known = MaskSize(rawValue: word) else {
+                throw Refusal(400, "mask-size is source or model, not '\(word)'")
+            }
+            guard known == .source || output == .mask || output == .confidence else {
+                throw Refusal(400, "mask-size=model goes with masks and confidences only")
+            }
+            maskSize = known
+        }
+        guard let format = Self.format(of: output, accepted: request.fields["accept"] ?? "*/*") else {
+            throw Refusal(
+                406,
+                "\(output.rawValue) can be had as \(output.formats.map { "image/" + Self.word($0) }.joined(separator: ", "))"
+            )
+        }
+        let id = request.parameter("model")
+        guard let model = id == nil ? context.models.first : context.models.first(where: { $0.id == id }) else {
+            throw Refusal(
+                400, "there is no model '\(id ?? "")'; there are \(context.models.map(\.id).joined(separator: ", "))")
+        }
+        var classes: [Int]?
+        for name in request.query.filter({ $0.name == "class" }).map(\.value) {
+            let found = model.labels.firstIndex { $0.lowercased() == name.lowercased() } ?? Int(name)
+            guard let index = found, model.labels.indices.contains(index) else {
+                throw Refusal(400, "the model has no class '\(name)'")
+            }
+            classes = (classes ?? []) + [index]
+        }
+        return Job(output: output, format: format, maskSize: maskSize, model: model, classes: classes)
+    }
+
+    private static func word(_ format: ImageFormat) -> String { format == .jpeg ? "jpeg" : format.rawValue }
+
+    /// The format that the client likes best. Nil: it takes none.
+    private static func format(of output: Output, accepted: String) -> ImageFormat? {
+        var best: (format: ImageFormat, quality: Double)?
+        for entry in accepted.split(separator: ",") {
+            let parts = entry.split(separator: ";").map { $0.filter { !$0.isWhitespace }.lowercased() }
+            guard let type = parts.first else { continue }
+            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+            let format =
+                type == "*/*" || type == "image/*"
+                ? output.formats.first : output.formats.first { type == "image/" + word($0) }
+            if let format, quality > best?.quality ?? 0 { best = (format, quality) }
+        }
+        return best?.format
+    }
+
+    private func respond(to request: HTTPRequest, body: [UInt8]) throws(Refusal) -> HTTPResponse {
+        let job = try job(request)
+        let image = try picture(request, body)
+        var options = ImageSegmenterOptions()
+        options.maskSize = job.maskSize
+        options.shouldOutputCategoryMask = job.output != .confidence
+        options.shouldOutputConfidenceMasks = job.output == .confidence
+        if job.output == .confidence { options.confidenceClasses = job.classes ?? job.model.foregroundClasses }
+        let file: [UInt8]
+        do {
+            let segmenter = try ImageSegmenter(options: options, sharing: job.model.segmenter)
+            let result = try segmenter.segment(image: image)
+            file = try self.file(job, image, result)
+        } catch let error as ImageSegmenterError {
+            if case .resultTooLarge = error { throw Refusal(422, "\(error)") }
+            throw Refusal(500, "\(error)")
+        } catch {
+            throw Refusal(500, "\(error)")
+        }
+        return HTTPResponse(200, "image/" + Self.word(job.format), file)
+    }
+
+    private func picture(_ request: HTTPRequest, _ body: [UInt8]) throws(Refusal) -> Image {
+        let type = request.fields["content-type"] ?? ""
+        var range = 0..<body.count
+        if type.lowercased().hasPrefix("multipart/form-data") {
+            do throws(MultipartError) {
+                range = try Multipart.file(in: body, type: type)
+            } catch {
+                throw Refusal(400, error.reason)
+            }
+        }
+        let limits = ImageLimits(maxPixels: context.options.limits.pixelCount)
+        let decoded = body.withUnsafeBytes { bytes in
+            Result { () throws(ImageError) in
+                try ImageFile.decode(UnsafeRawBufferPointer(rebasing: bytes[range]), name: "picture", limits: limits)
+            }
+        }
+        do throws(ImageError) {
+            return try decoded.get().image
+        } catch {
+            switch error.reason {
+            case .tooManyPixels, .sideTooLong, .tooManyBytes: throw Refusal(413, error.reason.description)
+            case .unknownContent, .unsupported: throw Refusal(415, error.reason.description)
+            default: throw Refusal(422, error.reason.description)
+            }
+        }
+    }
+
+    private func file(_ job: Job, _ image: Image, _ result: ImageSegmenterResult) throws -> [UInt8] {
+        let size = PixelSize(width: result.width, height: result.height)
+        let shown = job.classes.map(Set.init)
+        let categories = (result.categoryMask?.categories ?? []).map { shown?.contains(Int($0)) ?? true ? $0 : 0 }
+        switch job.output {
+        case .mask:
+            let mask = try Image(width: size.width, height: size.height, format: .gray, bytes: categories)
+            return try mask.encodedAsIndexedPNG(palette: job.model.palette)
+        case .overlay:
+            let overlay = categories.withUnsafeBufferPointer {
+                Compositing.overlay(image, categories: $0, palette: job.model.palette)
+            }
+            return try overlay.encoded(as: job.format)
+        case .cutout:
+            let chosen = shown ?? Set(job.model.foregroundClasses)
+            let alpha = (result.categoryMask?.categories ?? []).map { chosen.contains(Int($0)) ? UInt8.max : 0 }
+            let cutout = alpha.withUnsafeBufferPointer { Compositing.cutout(image, alpha: $0) }
+            return try cutout.encoded(as: job.format)
+        case .confidence:
+            let planes = result.confidenceMasks ?? []
+            var sum = planes.first?.confidences ?? [Float](repeating: 0, count: size.pixelCount)
+            for plane in planes.dropFirst() {
+                for index in sum.indices { sum[index] += plane.confidences[index] }
+            }
+            return try sum.withUnsafeBufferPointer { Compositing.grayPlane($0, size: size) }.encoded(as: .png)
+        }
+    }
+}

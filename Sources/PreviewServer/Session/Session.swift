@@ -1,0 +1,153 @@
+import PreviewProtocol
+import Silhouette
+
+/// What all connections of a server share.
+final class ServerContext: Sendable {
+    let options: ServerOptions
+    let models: [ServedModel]
+    let metrics: Metrics
+    let pipeline: FramePipeline
+    /// The server's own source. Nil: pages send frames.
+    let broadcast: Broadcast?
+    let defaultProgram: FrameProgram
+    let budget: ByteBudget
+
+    init(_ options: ServerOptions, models: [ServedModel], sourceName: String?) throws {
+        self.options = options
+        self.models = models
+        metrics = Metrics()
+        budget = ByteBudget(limit: options.limits.bufferedByteCount)
+        let isProcessor = models.first?.segmenter.deviceName.hasPrefix("CPU") ?? true
+        pipeline = FramePipeline(networkLimit: isProcessor ? 1 : 3, metrics: metrics)
+        defaultProgram = try FrameProgram(PreviewSettings(), models: models)
+        broadcast = sourceName.map { [pipeline, metrics] in Broadcast(name: $0, pipeline: pipeline, metrics: metrics) }
+    }
+
+    /// What a page is greeted with.
+    var hello: Hello {
+        Hello(
+            server: "silhouette \(SilhouetteVersion.string)", source: broadcast == nil ? .browser : .server,
+            sourceName: broadcast?.name, models: models.map(\.description),
+            device: models.first?.segmenter.deviceName ?? "",
+            limits: .init(
+                messageBytes: options.limits.messageByteCount, pixels: options.limits.pixelCount, framesInFlight: 2,
+                framesPerSecond: options.limits.framesPerSecond))
+    }
+}
+
+/// One page's preview. Only the service thread calls it.
+final class Session {
+    let output: SessionOutput
+    private let context: ServerContext
+    private let client: Int
+    private let rules: FrameRules
+    private var assembler: MessageAssembler
+    private var order = FrameOrder()
+    private var limiter: RateLimiter
+    private var settingsLimiter = RateLimiter(rate: 20, burst: 20)
+    /// Frames that came too fast, less those that did not.
+    private var strikes = 0.0
+    /// Of the page's own wish.
+    private var pace: RateLimiter?
+    private var program: FrameProgram
+    /// What the message that is coming takes of all connections' memory.
+    private var share: ByteBudget.Share
+
+    init(_ context: ServerContext, announce: @escaping @Sendable () -> Void) {
+        self.context = context
+        let limits = context.options.limits
+        output = SessionOutput(metrics: context.metrics, isViewer: context.broadcast != nil, announce: announce)
+        client = context.pipeline.addClient()
+        rules = FrameRules(pixelLimit: limits.pixelCount, takesFrames: context.broadcast == nil)
+        assembler = MessageAssembler(byteLimit: limits.messageByteCount)
+        limiter = RateLimiter(rate: limits.framesPerSecond, burst: max(2, limits.framesPerSecond / 4))
+        program = context.defaultProgram
+        share = context.budget.share()
+    }
+
+    /// Whether a message has begun and not ended.
+    var isInMessage: Bool { assembler.isInMessage }
+
+    /// Greets the page.
+    func begin() {
+        context.metrics.count { $0.sessions += 1 }
+        output.send(PreviewMessage(.hello, json: context.hello.json))
+        context.broadcast?.add(output, program, pace: nil)
+    }
+
+    /// Forgets the page.
+    func end() {
+        context.metrics.count { $0.sessions -= 1 }
+        context.pipeline.removeClient(client)
+        context.broadcast?.remove(output)
+    }
+
+    /// Takes a piece of a message.
+    func receive(_ piece: UnsafeRawBufferPointer, isLast: Bool) {
+        context.metrics.count { $0.bytesReceived += piece.count }
+        do throws(ProtocolError) {
+            guard share.grow(by: piece.count) else {
+                throw ProtocolError(
+                    .busy, "too much is waiting in the server", closeCode: CloseCode.tryAgainLater)
+            }
+            guard let (header, bytes) = try assembler.append(piece, isLast: isLast, check: rules.check) else { return }
+            let share = self.share
+            self.share = context.budget.share()
+            if header.kind == .settings {
+                try apply(Array(bytes[MessageHeader.byteCount...]))
+            } else {
+                try submit(EncodedPicture(header: header, message: bytes, share: share))
+            }
+        } catch {
+            output.refuse(error, sequence: error.closeCode == nil ? assembler.sequence : 0)
+            assembler.reset()
+            share = context.budget.share()
+        }
+    }
+
+    /// Refuses a message that is text.
+    func refuseText() {
+        output.refuse(
+            ProtocolError(
+                .malformed, "messages are binary, this one is text", closeCode: CloseCode.unsupportedData),
+            sequence: 0)
+    }
+
+    private func apply(_ patch: [UInt8]) throws(ProtocolError) {
+        guard settingsLimiter.admits(at: .now) else {
+            throw ProtocolError(.rate, "more than \(Int(settingsLimiter.rate)) settings a second")
+        }
+        let settings = try program.settings.patched(with: patch)
+        program = try FrameProgram(settings, models: context.models)
+        pace = settings.maximumFramesPerSecond.map { RateLimiter(rate: $0, burst: 1.5) }
+        var inForce = program.filledSettings
+        inForce.maximumFramesPerSecond = settings.maximumFramesPerSecond ?? limiter.rate
+        output.send(PreviewMessage(.settingsInForce, json: inForce.json))
+        context.broadcast?.add(output, program, pace: pace)
+    }
+
+    private func submit(_ picture: EncodedPicture) throws(ProtocolError) {
+        context.metrics.count { $0.framesReceived += 1 }
+        let now = ContinuousClock.now
+        let header = picture.header
+        do throws(ProtocolError) {
+            try order.accept(header)
+            guard limiter.admits(at: now) else {
+                strikes += 1
+                throw ProtocolError(
+                    .rate, "more than \(limiter.rate) frames a second",
+                    closeCode: strikes > 2 * limiter.rate ? CloseCode.policyViolation : nil)
+            }
+            strikes = max(0, strikes - 1)
+        } catch {
+            return output.refuse(error, sequence: header.sequence, timestamp: header.timestamp)
+        }
+        guard pace?.admits(at: now) ?? true else {
+            return output.dropped(header.sequence, timestamp: header.timestamp)
+        }
+        context.pipeline.submit(
+            FrameJob(
+                picture, audiences: [.init(program: program, outputs: [output])], arrival: now, showsPicture: false),
+            of: client)
+    }
+}

@@ -1,0 +1,249 @@
+import Foundation
+import Glibc
+import PreviewProtocol
+import PreviewServer
+import TestSupport
+import Testing
+
+@Suite("Server: abuse", .serialized)
+struct AbuseTests {
+    /// A good page, to see that others are not harmed.
+    private func expectService(_ server: PreviewServer) throws {
+        let client = try TestClient.preview(port: server.port)
+        let picture = TestServer.picture
+        client.send(
+            PreviewMessage(.frame, .rgb, sequence: 1, timestamp: 1, width: 65, height: 65, payload: picture.bytes))
+        #expect(try client.message(.result).header.sequence == 1)
+    }
+
+    private var residentByteCount: Int {
+        let fields = ((try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? "").split(separator: " ")
+        return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4096 : 0
+    }
+
+    private func value(_ name: String, _ server: PreviewServer) throws -> Int {
+        let text = try TestClient(port: server.port).request("GET", "/metrics").text
+        let line = text.split(separator: "\n").first { $0.hasPrefix("silhouette_\(name) ") }
+        return Int(line?.split(separator: " ").last ?? "") ?? -1
+    }
+
+    private func wait(_ condition: () throws -> Bool) rethrows -> Bool {
+        for _ in 0..<500 {
+            if try condition() { return true }
+            usleep(20_000)
+        }
+        return false
+    }
+
+    @Test("A message in pieces of one byte is a message")
+    func oneByteFragments() throws {
+        let server = try TestServer.mini()
+        defer { server.stop() }
+        let client = try TestClient.preview(port: server.port)
+        let file = try TestServer.picture.encoded(as: .jpeg)
+        let message = PreviewMessage(.frame, .jpeg, sequence: 1, timestamp: 1, width: 65, height: 65, payload: file)
+        client.send(message.bytes, pieces: 1)
+        #expect(try client.message(.result).header.sequence == 1)
+    }
+
+    @Test("A message of 100 MB is refused when its header has come, and takes no memory")
+    func hugeMessage() throws {
+        let server = try TestServer.mini()
+        defer { server.stop() }
+        let before = residentByteCount
+        for announced in [100_000_000, 10] {
+            let client = try TestClient.preview(port: server.port)
+            var header = [UInt8](repeating: 0, count: 32)
+            header.withUnsafeMutableBytes {
+                MessageHeader(
+                    kind: .frame, encoding: .png, sequence: 1, payloadByteCount: announced, width: 10, height: 10
+                ).write(to: $0)
+            }
+            client.sendFrame(2, header, isFinal: false)
+            let chunk = [UInt8](repeating: 1, count: 1 << 20)
+            for _ in 0..<100 { guard client.sendFrame(0, chunk, isFinal: false) else { break } }
+            let error = try? object(try client.message(.error))
+            // The refusal may be lost where the server has hung up on what was still coming.
+            if let error { #expect(error["code"] as? String == (announced > 10 ? "too-large" : "malformed")) }
+        }
+        #expect(residentByteCount - before < 64 << 20)
+        try expectService(server)
+    }
+
+    @Test("Noise of any kind ends a connection and nothing else")
+    func noise() throws {
+        let server = try TestServer.mini()
+        defer { server.stop() }
+        var generator = SeededGenerator(seed: 11)
+        for round in 0..<60 {
+            let bytes = (0..<Int.random(in: 1..<3000, using: &generator)).map { _ in
+                UInt8.random(in: 0...255, using: &generator)
+            }
+            let client =
+                round.isMultiple(of: 2) ? try TestClient(port: server.port) : try TestClient.preview(port: server.port)
+            client.write(bytes)
+        }
+        try expectService(server)
+        #expect(try wait { try value("sessions", server) == 0 })
+    }
+
+    @Test("Messages with any byte changed are answered or end the connection")
+    func mutations() throws {
+        let server = try TestServer.mini()
+        defer { server.stop() }
+        var generator = SeededGenerator(seed: 12)
+        let file = try TestServer.picture.encoded(as: .jpeg)
+        let good = PreviewMessage(.frame, .jpeg, sequence: 1, timestamp: 1, width: 65, height: 65, payload: file).bytes
+        for _ in 0..<150 {
+            let client = try TestClient.preview(port: server.port)
+            var bytes = good
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let limit = Bool.random(using: &generator) ? 32 : bytes.count
+                bytes[Int.random(in: 0..<limit, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            }
+            client.send(bytes)
+            switch try client.event() {
+            case .message(let message): #expect(message.header.kind != .hello)
+            case .closed: break
+            }
+        }
+        try expectService(server)
+    }
+
+    @Test("Those who connect and go leave nothing behind, whenever they go")
+    func dropIns() throws {
+        let server = try TestServer.mini()
+        defer { server.stop() }
+        try expectService(server)
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        let frame = PreviewMessage(
+            .frame, .rgb, sequence: 1, timestamp: 1, width: 65, height: 65, payload: TestServer.picture.bytes)
+        for round in 0..<300 {
+            switch round % 6 {
+            case 0: _ = try? TestClient(port: server.port)
+            case 1: _ = try? TestClient(port: server.port).write(Array("GET / HT".utf8))
+            case 2: _ = try? TestClient(port: server.port).upgrade()
+            case 3: (try? TestClient.preview(port: server.port))?.send(frame)
+            case 4: (try? TestClient.preview(port: server.port))?.send(Array(frame.bytes.prefix(5000)), pieces: 100)
+            default:
+                let client = try? TestClient(port: server.port)
+                client?.write(
+                    Array(
+                        "POST /api/segment HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nContent-Length: 1000\r\n\r\nx"
+                            .utf8))
+            }
+        }
+        // The counting connection is one.
+        #expect(try wait { try value("connections", server) <= 1 })
+        #expect(try value("sessions", server) == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count <= descriptors + 20)
+        try expectService(server)
+    }
+
+    @Test("Whoever sends a request a byte at a time is hung up on, and keeps nobody else waiting")
+    func slowLoris() throws {
+        let server = try TestServer.mini {
+            $0.limits.headSeconds = 1
+            $0.limits.bodySeconds = 1
+        }
+        defer { server.stop() }
+        let clients = try (0..<20).map { _ in try TestClient(port: server.port) }
+        let bodies = try (0..<5).map { _ in try TestClient(port: server.port) }
+        for client in bodies {
+            client.write(
+                Array(
+                    "POST /api/segment HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nContent-Length: 1000\r\n\r\n".utf8)
+            )
+        }
+        let request = Array("GET / HTTP/1.1\r\nX: ".utf8) + [UInt8](repeating: 120, count: 1000)
+        var open = Set(clients.indices)
+        for byte in request.prefix(80) {
+            for index in open where !clients[index].write([byte]) { open.remove(index) }
+            for client in bodies { client.write([byte]) }
+            if open.isEmpty { break }
+            usleep(50_000)
+        }
+        #expect(open.isEmpty)
+        for client in bodies { try client.waitForEnd() }
+        try expectService(server)
+    }
+
+    @Test("A page that does not answer for long is hung up on; one that answers pings is not")
+    func silence() throws {
+        let server = try TestServer.mini { $0.limits.idleSeconds = 1.5 }
+        defer { server.stop() }
+        let silent = try TestClient.preview(port: server.port)
+        let alive = try TestClient.preview(port: server.port, timeout: 4)
+        // Waits, and answers pings, until its time is over.
+        #expect(throws: ClientError.self) { try alive.event() }
+        try silent.waitForEnd()
+        alive.send(TestServer.settings("{}"))
+        #expect(try alive.message().header.kind == .settingsInForce)
+    }
+
+    @Test("A page that sends and never reads is not read from any more, and costs no memory")
+    func neverReads() throws {
+        let engine = GatedEngine()
+        engine.allow(1_000_000)
+        let server = try TestServer.gated(engine) { $0.limits.framesPerSecond = 1e6 }
+        defer { server.stop() }
+        let client = try TestClient.preview(port: server.port, timeout: 1)
+        let before = residentByteCount
+        var generator = SeededGenerator(seed: 3)
+        let noise = (0..<30_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        var isStuck = false
+        for sequence in 1...20_000 as ClosedRange<UInt32> where !isStuck {
+            isStuck = !client.send(
+                PreviewMessage(
+                    .frame, .rgb, sequence: sequence, timestamp: UInt64(sequence), width: 10_000, height: 1,
+                    payload: noise))
+        }
+        #expect(isStuck)
+        #expect(residentByteCount - before < 64 << 20)
+        let other = try TestClient.preview(port: server.port)
+        other.send(TestServer.frame(1))
+        #expect(try other.message(.result).header.sequence == 1)
+    }
+}
+
+@Suite("Server: its end")
+struct ShutdownTests {
+    @Test("Pages are told, also those whose frame is in the network; the port is free again")
+    func midStream() throws {
+        let engine = GatedEngine()
+        let server = try TestServer.gated(engine)
+        let clients = try (0..<3).map { _ in try TestClient.preview(port: server.port) }
+        clients[0].send(TestServer.frame(1))
+        engine.waitForFrame()
+        clients[0].send(TestServer.frame(2))
+        clients[1].send(Array(TestServer.frame(1).bytes.prefix(20)), pieces: 10)
+        server.stop()
+        for client in clients {
+            var event = try client.event()
+            while case .message = event { event = try client.event() }
+            #expect(event.closeCode == 1001 || event.closeCode == nil)
+        }
+        // The frame comes out of the network after the server's end, and goes nowhere.
+        engine.allow(10)
+        #expect(throws: ClientError.self) { try TestClient(port: server.port) }
+        let next = try TestServer.mini { $0.port = server.port }
+        next.stop()
+    }
+
+    @Test("Servers that start and stop leave no thread, no socket and no file open")
+    func cycles() throws {
+        func count(_ what: String) throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(what)").count
+        }
+        try TestServer.mini().stop()
+        let before = try count("fd")
+        for _ in 0..<20 {
+            let server = try TestServer.mini()
+            let client = try TestClient.preview(port: server.port)
+            client.send(TestServer.frame(1))
+            server.stop()
+        }
+        // Other tests run meanwhile.
+        #expect(try count("fd") < before + 40)
+    }
+}

@@ -1,0 +1,124 @@
+import PreviewServer
+import TestSupport
+import Testing
+
+@Suite("Fair schedule: clients take turns, the newest frame wins")
+struct FairScheduleTests {
+    private typealias Schedule = FairSchedule<String>
+
+    /// Decodes what may be decoded; gives the jobs.
+    private func decode(_ schedule: inout Schedule) -> [String] {
+        var jobs: [String] = []
+        while let (job, client, ticket) = schedule.takeForDecoding() {
+            jobs.append(job)
+            #expect(schedule.finishDecoding(of: client, ticket: ticket, succeeded: true) == true)
+        }
+        return jobs
+    }
+
+    @Test("One client: one frame in the network, one decoded ahead, a third replaces the second")
+    func oneClient() {
+        var schedule = Schedule(preparedLimit: 2, networkLimit: 1)
+        let client = schedule.addClient()
+        #expect(schedule.submit("a", of: client) == nil)
+        #expect(decode(&schedule) == ["a"])
+        #expect(schedule.takeForNetwork()?.job == "a")
+        #expect(schedule.submit("b", of: client) == nil)
+        #expect(decode(&schedule) == ["b"])
+        #expect(schedule.takeForNetwork() == nil)
+        #expect(schedule.submit("c", of: client) == "b")
+        #expect(schedule.submit("d", of: client) == "c")
+        #expect(decode(&schedule) == ["d"])
+        schedule.finishNetwork(of: client)
+        #expect(schedule.takeForNetwork()?.job == "d")
+        schedule.finishNetwork(of: client)
+        #expect(schedule.takeForNetwork() == nil)
+    }
+
+    @Test("A frame that is replaced while it is decoded is not wanted any more")
+    func replacedWhileDecoding() throws {
+        var schedule = Schedule(preparedLimit: 1, networkLimit: 1)
+        let client = schedule.addClient()
+        _ = schedule.submit("a", of: client)
+        _ = decode(&schedule)
+        _ = schedule.takeForNetwork()
+        _ = schedule.submit("b", of: client)
+        let next = schedule.takeForDecoding()
+        let taken = try #require(next)
+        #expect(schedule.submit("c", of: client) == "b")
+        // Its place is taken until it is done.
+        #expect(schedule.takeForDecoding() == nil)
+        #expect(schedule.finishDecoding(of: client, ticket: taken.ticket, succeeded: true) == false)
+        #expect(decode(&schedule) == ["c"])
+    }
+
+    @Test("A frame that cannot be decoded makes room")
+    func broken() throws {
+        var schedule = Schedule(preparedLimit: 1, networkLimit: 1)
+        let client = schedule.addClient()
+        _ = schedule.submit("a", of: client)
+        let next = schedule.takeForDecoding()
+        let taken = try #require(next)
+        #expect(schedule.finishDecoding(of: client, ticket: taken.ticket, succeeded: false) == true)
+        #expect(schedule.takeForNetwork() == nil)
+        _ = schedule.submit("b", of: client)
+        #expect(decode(&schedule) == ["b"])
+    }
+
+    @Test("A client that sends far more than others gets no more turns")
+    func turns() {
+        var schedule = Schedule(preparedLimit: 2, networkLimit: 1)
+        let clients = (0..<4).map { _ in schedule.addClient() }
+        var counts = [Int: Int]()
+        for round in 0..<400 {
+            for _ in 0..<10 { _ = schedule.submit("\(round)", of: clients[0]) }
+            for client in clients.dropFirst() { _ = schedule.submit("\(round)", of: client) }
+            _ = decode(&schedule)
+            if let (_, client) = schedule.takeForNetwork() {
+                counts[client, default: 0] += 1
+                schedule.finishNetwork(of: client)
+            }
+        }
+        for client in clients { #expect(counts[client] == 100) }
+    }
+
+    @Test("Clients that go away leave nothing behind, whatever their frames were doing")
+    func departures() {
+        var generator = SeededGenerator(seed: 5)
+        var schedule = Schedule(preparedLimit: 2, networkLimit: 2)
+        var clients: [Int] = []
+        var decoding: [(client: Int, ticket: Int)] = []
+        var network: [Int] = []
+        for step in 0..<20_000 {
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0 where clients.count < 6: clients.append(schedule.addClient())
+            case 1 where Int.random(in: 0..<8, using: &generator) == 0 && !clients.isEmpty:
+                schedule.removeClient(clients.remove(at: Int.random(in: 0..<clients.count, using: &generator)))
+            case 2:
+                if let client = clients.randomElement(using: &generator) { _ = schedule.submit("\(step)", of: client) }
+            case 3: if let taken = schedule.takeForDecoding() { decoding.append((taken.client, taken.ticket)) }
+            case 4 where !decoding.isEmpty:
+                let done = decoding.removeFirst()
+                _ = schedule.finishDecoding(
+                    of: done.client, ticket: done.ticket, succeeded: Bool.random(using: &generator))
+            default:
+                if let taken = schedule.takeForNetwork() { network.append(taken.client) }
+                if !network.isEmpty, Bool.random(using: &generator) {
+                    schedule.finishNetwork(of: network.removeFirst())
+                }
+            }
+            #expect(decoding.count <= 2 && network.count <= 2)
+        }
+        for done in decoding { _ = schedule.finishDecoding(of: done.client, ticket: done.ticket, succeeded: true) }
+        for client in network { schedule.finishNetwork(of: client) }
+        for client in clients { schedule.removeClient(client) }
+        // All places are free again.
+        let client = schedule.addClient()
+        let other = schedule.addClient()
+        _ = schedule.submit("x", of: client)
+        _ = schedule.submit("y", of: other)
+        #expect(decode(&schedule) == ["x", "y"])
+        #expect(schedule.takeForNetwork() != nil)
+        #expect(schedule.takeForNetwork() != nil)
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import Imaging
+import PreviewServer
+import TestSupport
+import Testing
+
+@Suite("Server: pages and pictures over HTTP")
+struct HTTPTests {
+    private func withPage(_ body: (PreviewServer) throws -> Void) throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/index.html", Array("<!doctype html>".utf8))
+            try makeFile("\(folder)/app.js", [UInt8](repeating: 32, count: 300_000))
+            try makeFile("\(folder)/secret.txt", [1])
+            try makeFile("\(folder)/.hidden.js", [1])
+            try makeFile("\(folder)/tests/x.js", [1])
+            let server = try TestServer.mini { $0.webFolder = folder }
+            defer { server.stop() }
+            try body(server)
+        }
+    }
+
+    @Test("The page's files come with strict headers, and not again while they are the same")
+    func files() throws {
+        try withPage { server in
+            // One connection for all.
+            let client = try TestClient(port: server.port)
+            let page = try client.request("GET", "/?test=1")
+            #expect(page.status == 200 && page.text == "<!doctype html>")
+            #expect(page.fields["content-type"] == "text/html; charset=utf-8")
+            let policy = try #require(page.fields["content-security-policy"])
+            #expect(policy.hasPrefix("default-src 'none'") && !policy.contains("unsafe"))
+            for (name, value) in [
+                ("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"),
+                ("cache-control", "no-cache"),
+                ("permissions-policy", "camera=(self)"),
+            ] { #expect(page.fields[name] == value) }
+            let script = try client.request("GET", "/app.js")
+            #expect(script.body.count == 300_000)
+            #expect(script.fields["content-type"] == "text/javascript; charset=utf-8")
+            let tag = try #require(script.fields["etag"])
+            let again = try client.request("GET", "/app.js", ["If-None-Match": "\"x\", " + tag])
+            #expect(again.status == 304 && again.body.isEmpty)
+            let head = try client.request("HEAD", "/app.js")
+            #expect(head.status == 200 && head.fields["content-length"] == "300000")
+            #expect(try client.request("GET", "/index.html").status == 200)
+        }
+    }
+
+    @Test(
+        "Nothing else of the disk can be asked for",
+        arguments: [
+            "/secret.txt", "/.hidden.js", "/tests/x.js", "/../secret.txt", "/..%2f..%2fetc/passwd",
+            "/%2e%2e/secret.txt",
+            "//etc/passwd", "/app.js%00.html", "/nothing", "/app.js/",
+        ])
+    func absent(path: String) throws {
+        try withPage { server in
+            // Or the connection ends without a word.
+            let response = try? TestClient(port: server.port).request("GET", path)
+            #expect([nil, 400, 403, 404].contains(response?.status))
+            #expect(try TestClient(port: server.port).request("GET", "/healthz").status == 200)
+        }
+    }
+
+    @Test("Methods, hosts and origins are checked")
+    func refusals() throws {
+        try withPage { server throws in
+            func status(_ method: String, _ path: String, _ fields: [String: String] = [:], body: [UInt8] = []) throws
+                -> Int
+            {
+                try TestClient(port: server.port).request(method, path, fields, body: body).status
+            }
+            #expect(try status("POST", "/", body: [1]) == 405)
+            #expect(try status("PUT", "/app.js", body: [1]) == 405)
+            #expect(try status("GET", "/api/segment") == 405)
+            #expect(try status("GET", "/preview") == 426)
+            #expect(try status("GET", "/", ["Host": "evil.example"]) == 403)
+            #expect(try status("POST", "/api/segment", ["Origin": "http://evil.example"], body: [1]) == 403)
+            #expect(try status("POST", "/api/segment") == 411)
+            #expect(try status("POST", "/api/segment", ["Content-Length": "0"]) == 400)
+            #expect(try status("POST", "/api/segment", ["Content-Length": "-5"]) == 411)
+            #expect(try status("POST", "/api/segment", ["Content-Length": "99999999999"]) == 413)
+            #expect(try status("POST", "/api/segment", ["Transfer-Encoding": "chunked"], body: [1]) == 411)
+            #expect(try status("GET", "/healthz") == 200)
+        }
+    }
+
+    @Test("Counters are in Prometheus' format")
+    func metrics() throws {
+        let server = try TestServer.mini()
+        defer { server.stop() }
+        let preview = try TestClient.preview(port: server.port)
+        let response = try TestClient(port: server.port).request("GET", "/metrics")
+        #expect(response.fields["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+        #expect(response.text.contains("\nsilhouette_sessions 1\n"))
+        for line in response.text.split(separator: "\n") where !line.hasPrefix("#") {
+            #expect(line.wholeMatch(of: /silhouette_[a-z_]+(\{[a-z]+="[^"]+"\})? [0-9.e+-]+/) != nil, "\(line)")
+        }
+        _ = preview
+    }
+
+    @Test("A picture is segmented, raw or in a form, into each output")
+    func segment() throws {
+        let server = try TestServer.mini()
+        defer { server.stop() }
+        let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: Checkout.path("Tests/Fixtures/mini.input.png"))))
+        let labels = try ImageFile.readLabels(path: Checkout.path("Tests/Fixtures/mini.labels.png"))
+        let client = try TestClient(port: server.port)
+        try withScratchFolder { folder in
+            func post(_ query: String, _ fields: [String: String] = [:], body: [UInt8]? = nil) throws
+                -> TestClient.Response
+            {
+                try client.request("POST", "/api/segment" + query, fields, body: body ?? file)
+            }
+            func picture(_ response: TestClient.Response) throws -> Image {
+                #expect(response.status == 200, "\(response.text)")
+                return try response.body.withUnsafeBytes { try ImageFile.decode($0, name: "response").image }
+            }
+            let mask = try post("?output=mask&mask-size=model")
+            #expect(mask.fields["content-type"] == "image/png")
+            try makeFile("\(folder)/mask.png", mask.body)
+            #expect(try ImageFile.readLabels(path: "\(folder)/mask.png") == labels)
+
+            let form =
+                Array("--b\r\nContent-Disposition: form-data; name=\"x\"; filename=\"x\"\r\n\r\n".utf8) + file
+                + Array("\r\n--b--\r\n".utf8)
+            #expect(
+                try post(
+                    "?output=mask&mask-size=model", ["Content-Type": "multipart/form-data; boundary=b"], body: form
+                ).body == mask.body)
+
+            #expect(try post("").fields["content-type"] == "image/jpeg")
+            #expect(try picture(try post("", ["Accept": "image/webp, image/*;q=0.5"])).size == labels.size)
+            #expect(try post("", ["Accept": "image/webp, image/*;q=0.5"]).fields["content-type"] == "image/webp")
+            #expect(try picture(try post("?output=cutout&class=person")).format == .rgba)
+            #expect(try picture(try post("?output=confidence&class=person&class=8")).size == labels.size)
+        }
+    }
+
+    @Test("A request that makes no sense, and a picture that is none, have their status")
+    func segmentRefusals() throws {
+        let server = try TestServer.mini { $0.limits.pixelCount = 4224 }
+        defer { server.stop() }
+        let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: Checkout.path("Tests/Fixtures/mini.input.png"))))
+        func status(_ query: String, _ fields: [String: String] = [:], body: [UInt8]) throws -> Int {
+            let response = try TestClient(port: server.port).request("POST", "/api/segment" + query, fields, body: body)
+            #expect(response.text.split(separator: "\n").count == 1)
+            return response.status
+        }
+        for query in [
+            "?output=x", "?mask-size=x", "?class=unicorn", "?model=x", "?nonsense=1", "?output=cutout&mask-size=model",
+        ] {
+            #expect(try status(query, body: file) == 400, "\(query)")
+        }
+        #expect(try status("?output=mask", ["Accept": "text/html"], body: file) == 406)
+        #expect(try status("", body: file) == 413)
+        #expect(try status("", body: Array("no picture".utf8)) == 415)
+        #expect(try status("", body: Array(TestServer.picture.encoded(as: .jpeg).prefix(300))) == 422)
+        #expect(try status("", ["Content-Type": "multipart/form-data; boundary=b"], body: file) == 400)
+    }
+}
