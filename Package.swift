@@ -59,8 +59,8 @@ let package = Package(
         .executableTarget(
             name: "SilhouetteCLI",
             dependencies: [
-                "Silhouette", "JSONText", "ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute", "Verification",
-                "Imaging",
+                "Silhouette", "PreviewServer", "JSONText", "ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute",
+                "Verification", "Imaging",
             ]),
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.

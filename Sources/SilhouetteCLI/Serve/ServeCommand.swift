@@ -1,0 +1,108 @@
+import Dispatch
+import Glibc
+import ModelGraph
+import PreviewServer
+import Silhouette
+
+/// Runs `silhouette serve` until a signal ends it.
+func serve(_ settings: ServeSettings) throws -> ExitCode {
+    var options = ServerOptions()
+    options.host = settings.host
+    options.port = settings.port
+    options.allowedOrigins = settings.origins
+    options.limits = settings.limits
+    if let certificate = settings.certificate, let key = settings.key { options.tls = (certificate, key) }
+    options.token = try token(settings)
+    options.webFolder = try settings.web ?? WebFolder.find()
+    if let source = settings.source { options.source = .played(path: source) }
+
+    // Before anything takes long, so that a signal is never missed; threads inherit the mask.
+    let signals = SignalWaiter()
+    let models = try load(settings)
+    let server = try PreviewServer(options, models: models)
+    Console.print("open \(server.address) (Ctrl-C ends it)")
+    signals.wait()
+    server.stop()
+    return .success
+}
+
+private func load(_ settings: ServeSettings) throws -> [ServedModel] {
+    let paths: [String?] = settings.models.isEmpty ? [nil] : settings.models
+    var models: [ServedModel] = []
+    for path in paths {
+        let location = try ModelLocator().locate(path)
+        let model = try Model(path: location.path)
+        var options = BaseOptions()
+        options.device = settings.device
+        options.precision = settings.precision
+        options.threadCount = settings.threads
+        options.warningHandler = { Console.report(singleLine("silhouette: \($0)")) }
+        // Names repeat where one network was converted twice; what pages choose by does not.
+        var id = model.name
+        var number = 2
+        while models.contains(where: { $0.id == id }) {
+            id = "\(model.name)-\(number)"
+            number += 1
+        }
+        let served = try ServedModel(id: id, model: model, options: options)
+        models.append(served)
+        if settings.isVerbose {
+            Console.report("model: \(location.path) (\(location.origin.explanation))")
+            Console.report("device: \(served.deviceName) (\(served.deviceReason))")
+        }
+    }
+    return models
+}
+
+private func token(_ settings: ServeSettings) throws -> String? {
+    if let file = settings.tokenFile {
+        guard let handle = fopen(file, "r") else {
+            throw ServerError("--token-file \(file): cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(handle) }
+        var line = [CChar](repeating: 0, count: 256)
+        guard fgets(&line, Int32(line.count), handle) != nil else {
+            throw ServerError("--token-file \(file): is empty")
+        }
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        do throws(UsageError) {
+            return try checkedToken(String(text.prefix { !$0.isNewline }))
+        } catch {
+            throw ServerError("--token-file \(file): its first line \(error)")
+        }
+    }
+    if let token = settings.token { return token }
+    let isLocal = settings.host == "localhost" || settings.host == "::1" || settings.host.hasPrefix("127.")
+    return isLocal ? nil : randomToken()
+}
+
+/// 132 bits that nobody guesses.
+private func randomToken() -> String {
+    let letters = Array("abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789")
+    var generator = SystemRandomNumberGenerator()
+    return String((0..<23).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] })
+}
+
+/// Waits for SIGINT or SIGTERM instead of dying of them.
+private struct SignalWaiter {
+    private let sources: [any DispatchSourceSignal]
+    private let arrived = DispatchSemaphore(value: 0)
+
+    init() {
+        let arrived = arrived
+        sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { arrived.signal() }
+            source.resume()
+            return source
+        }
+    }
+
+    func wait() {
+        arrived.wait()
+        // The second one does not wait for anything.
+        for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+        sources.forEach { $0.cancel() }
+    }
+}
