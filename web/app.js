@@ -1,0 +1,264 @@
+// Ties everything together: pictures from the source go through the pump to the server, answers to the compositor.
+
+import { Answers } from "./answers.js";
+import { paintedBackdrop } from "./backdrop.js";
+import { createCompositor } from "./compositor.js";
+import { Connection } from "./connection.js";
+import { bindControls } from "./controls.js";
+import { showConnection, showHello } from "./engine-control.js";
+import { listenForFiles } from "./files.js";
+import { Flight } from "./flight.js";
+import { Legend } from "./legend.js";
+import { classesOf, lookOf, maskFor, withoutSplit } from "./look.js";
+import { badFile, RECORDING_FAILED, serverMessage } from "./messages.js";
+import { Notices } from "./notices.js";
+import { $, press } from "./page.js";
+import { encodeJSON } from "./protocol.js";
+import { Pump } from "./pump.js";
+import { canRecord, Recorder, savePNG } from "./recorder.js";
+import { browserStorage, Settings } from "./settings.js";
+import { SourceControl } from "./source-control.js";
+import { decodePicture } from "./sources.js";
+import { factsOf, shortFacts, Statistics } from "./statistics.js";
+
+const FRAMES_IN_FLIGHT = 2;
+const FRAMES_PER_SECOND = 60;
+
+const query = new URLSearchParams(location.search);
+if (query.has("token")) {
+    // The server has put it in a cookie: it need not stay where others can read it.
+    query.delete("token");
+    history.replaceState(null, "", `${location.pathname}${query.size ? `?${query}` : ""}`);
+}
+
+const settings = new Settings(browserStorage());
+const notices = new Notices($("notices"));
+const compositor = createCompositor($("canvas"), query.get("compositor") === "2d" ? "2d" : "webgl");
+const connection = new Connection(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/preview`);
+const flight = new Flight(FRAMES_IN_FLIGHT);
+const pump = new Pump(connection, flight);
+const answers = new Answers(connection, flight);
+const statistics = new Statistics();
+const legend = new Legend($("legend"), $("legend-empty"));
+const recorder = new Recorder();
+// Where the processor draws as well, a small picture leaves it time for the network.
+const sources = new SourceControl(settings, notices, compositor.isSoftware ? 480 : 720);
+
+let backdrop = paintedBackdrop();
+let model = null;
+let classes = [];
+let shown = null; // the answer that the canvas shows
+let isDue = false;
+
+// Drawing
+
+function look() {
+    const isMirrored = Boolean(settings.values.mirror && shown?.frame.source?.canMirror);
+    return lookOf(settings.values, classes, { isMirrored, backdrop });
+}
+
+/** A frame that was segmented for another mode has not the mask for this one: the last good picture stays. */
+function canDraw() {
+    return shown !== null && maskFor(settings.values.mode) in shown.masks;
+}
+
+function draw() {
+    isDue = false;
+    if (canDraw()) compositor.render(look());
+}
+
+function drawSoon() {
+    if (!isDue) requestAnimationFrame(draw);
+    isDue = true;
+}
+
+function show(answer) {
+    const { frame, masks, result, roundTrip } = answer;
+    if (frame.source && frame.source !== sources.source) {
+        frame.bitmap.close();
+        return;
+    }
+    shown = answer;
+    const { width, height } = frame.bitmap;
+    frame.width = width;
+    frame.height = height;
+    compositor.setFrame(frame.bitmap);
+    if (masks.alpha) compositor.setAlpha(masks.alpha.bytes, masks.alpha.width, masks.alpha.height);
+    if (masks.categories) {
+        compositor.setCategories(masks.categories.bytes, masks.categories.width, masks.categories.height);
+    }
+    $("picture").style.setProperty("--aspect", String(width / height));
+    $("picture").hidden = false;
+    $("welcome").hidden = true;
+    draw();
+    statistics.add({
+        roundTrip: frame.source ? roundTrip : undefined,
+        inference: result.inferenceMilliseconds,
+        sent: frame.source ? frame.byteCount : undefined,
+        received: frame.receivedBytes,
+    });
+    statistics.dropped = Math.max(statistics.dropped, result.droppedFrames ?? 0);
+    if (result.device) $("fact-device").textContent = result.device;
+    if (Array.isArray(result.shares)) legend.setShares(result.shares);
+    showButtons();
+}
+
+function showButtons() {
+    $("save").disabled = shown === null;
+    $("record").disabled = shown === null || !canRecord();
+}
+
+// Talking to the server
+
+function sendSettings() {
+    if (!connection.isOpen) return;
+    const { values } = settings;
+    const { hello } = connection;
+    const isStill = sources.source?.isStill;
+    const message = {
+        model: model.id,
+        // A still picture is sent once: with both masks every mode can be drawn from it.
+        outputs: isStill ? ["categories", "alpha"] : [maskFor(values.mode)],
+        classes: classes.filter(({ isShown }) => isShown).map(({ index }) => index),
+        maximumFramesPerSecond: Math.min(FRAMES_PER_SECOND, hello.limits?.framesPerSecond ?? FRAMES_PER_SECOND),
+    };
+    if (hello.devices?.some(({ id }) => id === values.device)) message.device = values.device;
+    const text = JSON.stringify(message);
+    if (text === sendSettings.last) return;
+    sendSettings.last = text;
+    connection.send(encodeJSON("settings", message));
+    pump.resend();
+}
+
+function updateClasses() {
+    if (!model) return;
+    const { mode, classes: choices } = settings.values;
+    classes = classesOf(model, choices, mode !== "overlay" && sources.source?.kind !== "picture");
+    legend.setClasses(classes);
+}
+
+function chooseModel() {
+    const { hello } = connection;
+    const chosen = hello.models.find(({ id }) => id === settings.values.model);
+    model = chosen ?? hello.models.find(({ id }) => id === hello.model) ?? hello.models[0];
+    updateClasses();
+}
+
+connection.addEventListener("state", () => {
+    showConnection(connection, notices);
+    if (connection.state.phase === "open") {
+        chooseModel();
+        showHello(connection.hello, model, settings);
+        answers.restart();
+        sendSettings.last = "";
+        sendSettings();
+        pump.restart();
+    } else {
+        answers.restart();
+        statistics.clear();
+    }
+    if (connection.hello?.source === "server") sources.source?.stop();
+});
+
+connection.addEventListener("problem", ({ error }) => {
+    if (error.code !== "out-of-order" && !error.fatal) notices.show("server", serverMessage(error), { isPassing: true });
+});
+
+answers.onRoom = () => pump.roomAgain();
+answers.onDropped = () => (statistics.dropped += 1);
+answers.onAnswer = show;
+
+// What the user does
+
+settings.addEventListener("change", ({ setting }) => {
+    if (setting === "model" && connection.isOpen) chooseModel();
+    if (setting === "classes" || setting === "mode") updateClasses();
+    if (["mode", "model", "device", "classes"].includes(setting)) sendSettings();
+    drawSoon();
+});
+
+legend.onChoice = (label, choice) => {
+    const { classes: choices } = settings.values;
+    settings.set("classes", { ...choices, [label]: { ...choices[label], ...choice } });
+};
+
+sources.onSource = (source) => {
+    recorder.stop();
+    // Without a source the picture goes; with one, the last stays until the first answer comes.
+    if (!source) {
+        shown = null;
+        $("picture").hidden = true;
+        $("welcome").hidden = false;
+    }
+    legend.clear();
+    statistics.clear();
+    updateClasses();
+    sendSettings();
+    pump.source = source;
+    showButtons();
+};
+
+listenForFiles((file) => connection.hello?.source !== "server" && sources.openFile(file));
+
+$("choose-backdrop").addEventListener("click", () => $("backdrop-file").click());
+$("backdrop-file").addEventListener("change", async () => {
+    const [file] = $("backdrop-file").files;
+    $("backdrop-file").value = "";
+    if (!file) return;
+    try {
+        backdrop = await decodePicture(file);
+        $("backdrop-name").textContent = file.name;
+        notices.clear("file");
+        drawSoon();
+    } catch {
+        notices.show("file", badFile(file.name));
+    }
+});
+
+$("save").addEventListener("click", async () => {
+    if (!canDraw()) return;
+    compositor.render(withoutSplit(look()));
+    await savePNG($("canvas"));
+    drawSoon();
+});
+
+$("record").addEventListener("click", () => {
+    if (recorder.isRecording) recorder.stop();
+    else recorder.start($("canvas"));
+    showRecording();
+});
+recorder.onEnd = showRecording;
+recorder.onFailure = () => notices.show("file", RECORDING_FAILED);
+
+function showRecording() {
+    press($("record"), recorder.isRecording);
+    $("record-label").textContent = recorder.isRecording ? "Stop" : "Record";
+    $("recording").hidden = !recorder.isRecording;
+    const seconds = recorder.isRecording ? Math.floor(recorder.seconds) : 0;
+    $("recording-time").textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+document.addEventListener("visibilitychange", () => {
+    pump.isPaused = document.hidden;
+    document.title = document.hidden ? "Paused – Silhouette" : "Silhouette";
+    if (!document.hidden) connection.retryNow();
+});
+window.addEventListener("online", () => connection.retryNow());
+
+setInterval(() => {
+    const summary = statistics.summary();
+    for (const [id, text] of Object.entries(factsOf(summary, statistics.dropped + pump.skipped))) $(id).textContent = text;
+    if (connection.isOpen) $("status-detail").textContent = shortFacts(summary);
+    if (recorder.isRecording) showRecording();
+    if (connection.isOpen && flight.isLost(performance.now())) connection.drop();
+}, 500);
+
+$("fact-compositor").textContent = compositor.kind + (compositor.kind === "WebGL2" && compositor.isSoftware ? ", by the processor" : "");
+bindControls(settings);
+connection.connect();
+sources.openCameraIfAllowed();
+
+if (query.get("test") === "1") {
+    const { installTestHook } = await import("./testing.js");
+    installTestHook({ pump, answers, compositor, connection, settings, statistics, flight, shown: () => shown });
+}
