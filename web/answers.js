@@ -5,7 +5,7 @@ import { decodeJSON, decodeMask, ProtocolError } from "./protocol.js";
 export class Answers {
     /** Called with {sequence, frame, masks: {categories?, alpha?}, result}; the frame's bitmap then belongs to the callee. */
     onAnswer = () => {};
-    /** Called when a frame of ours was left out by the server. */
+    /** Called with a frame of ours that the server left out. */
     onDropped = () => {};
     /** Called when there is room for another frame. */
     onRoom = () => {};
@@ -32,8 +32,9 @@ export class Answers {
         else if (kind === "categories" || kind === "alpha") this.#takeMask(message);
         else if (kind === "result") this.#finish(sequence, decodeJSON(message));
         else if (kind === "dropped") {
+            const frame = this.#flight.get(sequence);
             this.#give(sequence);
-            this.onDropped();
+            this.onDropped(frame);
         }
     }
 

@@ -165,7 +165,11 @@ connection.addEventListener("problem", ({ error }) => {
 });
 
 answers.onRoom = () => pump.roomAgain();
-answers.onDropped = () => (statistics.dropped += 1);
+answers.onDropped = (frame) => {
+    statistics.dropped += 1;
+    // Of a moving picture the next one comes by itself; a still one has to be sent again.
+    if (frame?.source?.isStill && frame.source === sources.source) setTimeout(() => pump.resend(), 100);
+};
 answers.onAnswer = show;
 
 // What the user does

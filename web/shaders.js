@@ -121,7 +121,10 @@ vec4 classColorAt(vec2 at) {
         classes[one] = categoryAt(corner + ivec2(one & 3, one >> 2));
         areAlike = areAlike && classes[one] == classes[0];
     }
-    if (areAlike) return texelFetch(palette, ivec2(int(classes[0]), 0), 0);
+    if (areAlike) {
+        vec4 entry = texelFetch(palette, ivec2(int(classes[0]), 0), 0);
+        return vec4(entry.rgb * entry.a, entry.a);
+    }
 
     vec4 sum = vec4(0.0);
     float total = 0.0;

@@ -1,6 +1,41 @@
 // For tests in a browser, only at /?test=1: window.silhouetteTest tells what was sent and what came back.
 
+import { createCompositor } from "./compositor.js";
+
 const KEPT = 60;
+
+/**
+ * A red square, the subject, on blue, blurred as strongly as can be: the most red in the background, the least in the
+ * subject. What is nearer to the outline than the mask can tell is left out.
+ */
+async function redsOfBlurredBlue() {
+    const [width, height, margin] = [320, 240, 4];
+    const isInside = (x, y, more) => x >= 100 - more && x < 220 + more && y >= 60 - more && y < 180 + more;
+    const frame = new ImageData(width, height);
+    const mask = new Uint8Array(width * height);
+    const each = (visit) => {
+        for (let index = 0; index < mask.length; index += 1) visit(index, index % width, Math.floor(index / width));
+    };
+    each((index, x, y) => {
+        frame.data.set(isInside(x, y, 0) ? [255, 0, 0, 255] : [0, 0, 255, 255], index * 4);
+        mask[index] = isInside(x, y, 0) ? 255 : 0;
+    });
+    const compositor = createCompositor(document.createElement("canvas"));
+    compositor.setFrame(await createImageBitmap(frame));
+    compositor.setAlpha(mask, width, height);
+    const colors = { top: "#000000", bottom: "#000000", palette: new Uint8Array(1024) };
+    compositor.render({ mode: "blur", blur: 1, opacity: 1, edge: [0.45, 0.55], split: -1, isMirrored: false, ...colors });
+    const context = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
+    context.drawImage(compositor.canvas, 0, 0);
+    const { data } = context.getImageData(0, 0, width, height);
+    const reds = { background: 0, subject: 255 };
+    each((index, x, y) => {
+        const red = data[index * 4];
+        if (!isInside(x, y, margin)) reds.background = Math.max(reds.background, red);
+        if (isInside(x, y, -margin)) reds.subject = Math.min(reds.subject, red);
+    });
+    return reds;
+}
 
 export function installTestHook({ pump, answers, compositor, connection, settings, statistics, flight, shown }) {
     const sent = new Map();
@@ -35,6 +70,7 @@ export function installTestHook({ pump, answers, compositor, connection, setting
         connection,
         flight,
         compositor: compositor.kind,
+        redsOfBlurredBlue,
         /** The newest frame that was answered: the very bytes sent, and the masks that came back. */
         newest() {
             const [sequence] = [...answered.keys()].slice(-1);
@@ -52,6 +88,8 @@ export function installTestHook({ pump, answers, compositor, connection, setting
                 roundTrip: answer?.roundTrip,
             };
         },
+        labels: () => connection.hello.models[0].labels,
+        shownKind: () => shown()?.frame.source?.kind,
         shownSequence: () => shown()?.sequence ?? 0,
         /** Red, green, blue and alpha of the drawn picture; x and y from 0 to 1 from the top left. */
         pixel(x, y) {
