@@ -1,4 +1,4 @@
-"""A server, a browser with a camera that plays a video, and pages that complain about everything that a page must not do.
+"""A server, a browser whose camera plays a video, and pages that complain about all that a page must not do.
 
 Environment:
     SILHOUETTE_BINARY        the program, .build/release/silhouette if not set

@@ -91,7 +91,8 @@ class PreviewPage:
     def settle(self):
         """Lets the page draw what has just been asked for."""
         self.evaluate(
-            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30))))"
+            """() => new Promise((done) =>
+                requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30))))"""
         )
 
     def newest(self):

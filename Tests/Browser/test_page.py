@@ -30,7 +30,8 @@ def test_everything_has_a_name_and_a_focus(open_page):
     page = open_page()
     nameless = page.evaluate(
         """() => [...document.querySelectorAll("button, input, select")].filter((element) =>
-            !(element.getAttribute("aria-label") || element.textContent.trim() || element.labels?.length)).map((e) => e.id)"""
+            !(element.getAttribute("aria-label") || element.textContent.trim() || element.labels?.length))
+            .map((element) => element.id)"""
     )
     assert nameless == []
     page.page.focus("#compare-toggle")

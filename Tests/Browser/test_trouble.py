@@ -120,7 +120,8 @@ def test_page_without_webgl(open_page):
 
 def test_storage_forbidden(open_page):
     page = open_page(
-        script="Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } });"
+        script="""Object.defineProperty(window, "localStorage",
+            { get() { throw new DOMException("", "SecurityError"); } });"""
     )
     page.start_camera()
     page.choose_mode("blur")

@@ -1,0 +1,237 @@
+// The parts of the page that need no browser.
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { Connection, pauseBefore } from "../connection.js";
+import { sentSize } from "../encoder.js";
+import { Flight } from "../flight.js";
+import { classesOf, edgeRange, lookOf } from "../look.js";
+import { encodeJSON, encodeMessage } from "../protocol.js";
+import { Settings } from "../settings.js";
+import { factsOf, shortFacts, Statistics } from "../statistics.js";
+
+test("pauses between attempts double, stay below 8 seconds and are spread", () => {
+    assert.deepEqual([0, 1, 2, 3, 4, 5, 50].map((attempt) => pauseBefore(attempt, 1)), [500, 1000, 2000, 4000, 8000, 8000, 8000]);
+    assert.equal(pauseBefore(3, 0), 3000);
+});
+
+class FakeSocket {
+    static OPEN = 1;
+    static all = [];
+    readyState = 1;
+    bufferedAmount = 0;
+    sent = [];
+    closedWith = null;
+
+    constructor(url, subprotocol) {
+        Object.assign(this, { url, subprotocol });
+        FakeSocket.all.push(this);
+    }
+
+    send(bytes) {
+        this.sent.push(bytes);
+    }
+
+    close(code) {
+        this.closedWith = code;
+        this.readyState = 3;
+    }
+
+    receive(bytes) {
+        this.onmessage({ data: typeof bytes === "string" ? bytes : bytes.buffer });
+    }
+}
+
+const HELLO = encodeJSON("hello", { protocol: 1, models: [{ id: "m", labels: [] }], limits: {} });
+
+function withConnection(run) {
+    return () => {
+        mock.timers.enable({ apis: ["setTimeout"] });
+        FakeSocket.all = [];
+        globalThis.WebSocket = FakeSocket;
+        globalThis.fetch = async () => {
+            throw new TypeError("no server");
+        };
+        try {
+            const connection = new Connection("ws://server/preview");
+            connection.connect();
+            return run(connection, () => FakeSocket.all.at(-1));
+        } finally {
+            mock.timers.reset();
+        }
+    };
+}
+
+test(
+    "a connection is open once hello has come",
+    withConnection((connection, socket) => {
+        assert.equal(socket().subprotocol, "silhouette.preview.1");
+        assert.equal(connection.isOpen, false);
+        socket().receive(HELLO);
+        assert.equal(connection.isOpen, true);
+        assert.equal(connection.hello.models[0].id, "m");
+    }),
+);
+
+test(
+    "a connection that is lost is opened again, and again",
+    withConnection((connection, socket) => {
+        socket().receive(HELLO);
+        for (let attempt = 0; attempt < 5; attempt += 1) {
+            socket().onclose();
+            assert.equal(connection.state.phase, "waiting");
+            assert.equal(connection.state.reason, "gone");
+            assert.equal(connection.hello, null);
+            mock.timers.tick(8000);
+            assert.equal(FakeSocket.all.length, attempt + 2);
+        }
+        socket().receive(HELLO);
+        assert.equal(connection.isOpen, true);
+    }),
+);
+
+test(
+    "a retry by hand does not wait, and a late close of the old socket does no harm",
+    withConnection((connection, socket) => {
+        const old = socket();
+        old.onclose();
+        connection.retryNow();
+        assert.equal(FakeSocket.all.length, 2);
+        socket().receive(HELLO);
+        old.onclose();
+        assert.equal(connection.isOpen, true);
+    }),
+);
+
+test(
+    "a server that sends rubbish is left with 1002",
+    withConnection((connection, socket) => {
+        socket().receive(HELLO);
+        const first = socket();
+        first.receive(encodeMessage({ kind: "dropped" }).slice(0, 20));
+        assert.equal(first.closedWith, 1002);
+        mock.timers.tick(8000);
+        socket().receive("text");
+        assert.equal(socket().closedWith ?? FakeSocket.all.at(-1).closedWith, 1002);
+    }),
+);
+
+test(
+    "a server of another version is not tried again",
+    withConnection((connection, socket) => {
+        socket().receive(encodeJSON("hello", { protocol: 2, models: [{ id: "m" }] }));
+        assert.equal(connection.state.phase, "incompatible");
+        mock.timers.tick(60_000);
+        assert.equal(FakeSocket.all.length, 1);
+    }),
+);
+
+test(
+    "a server that says nothing within ten seconds is given up",
+    withConnection((connection) => {
+        mock.timers.tick(10_000);
+        assert.equal(connection.state.phase, "waiting");
+    }),
+);
+
+test(
+    "a busy server is called busy",
+    withConnection((connection, socket) => {
+        socket().receive(encodeJSON("error", { code: "busy", message: "64 pages", fatal: true }));
+        socket().onclose();
+        assert.equal(connection.state.reason, "busy");
+    }),
+);
+
+test("at most two frames are in flight, and one without an answer is noticed", () => {
+    const flight = new Flight(2);
+    flight.add(1, { sentAt: 1000 });
+    assert.equal(flight.isFull, false);
+    flight.add(2, { sentAt: 1010 });
+    assert.equal(flight.isFull, true);
+    assert.equal(flight.isLost(20_000), false);
+    assert.equal(flight.isLost(22_000), true);
+    assert.deepEqual(flight.take(1), { sentAt: 1000 });
+    assert.equal(flight.take(1), undefined);
+    assert.equal(flight.isFull, false);
+    const released = [];
+    flight.clear((frame) => released.push(frame.sentAt));
+    assert.deepEqual(released, [1010]);
+    assert.equal(flight.isLost(99_000), false);
+});
+
+test("frames are sent at most 640 on their longer side", () => {
+    assert.deepEqual(sentSize(1280, 720), { width: 640, height: 360 });
+    assert.deepEqual(sentSize(720, 1280), { width: 360, height: 640 });
+    assert.deepEqual(sentSize(320, 200), { width: 320, height: 200 });
+    assert.deepEqual(sentSize(10_000, 1), { width: 640, height: 1 });
+});
+
+const memory = (text) => ({ text, getItem() { return this.text; }, setItem(_, value) { this.text = value; } });
+
+test("settings are kept, and what does not fit is left out", () => {
+    const storage = memory('{"mode": "blur", "opacity": 2, "color": "red", "classes": {"dog": {"color": 7}}, "extra": 1}');
+    const settings = new Settings(storage);
+    assert.equal(settings.values.mode, "blur");
+    assert.equal(settings.values.opacity, 0.65);
+    assert.equal(settings.values.color, "#3d7ea6");
+    assert.deepEqual(settings.values.classes, {});
+    assert.equal("extra" in settings.values, false);
+    settings.set("opacity", 0.5);
+    assert.equal(new Settings(storage).values.opacity, 0.5);
+    assert.throws(() => settings.set("opacity", 2), RangeError);
+});
+
+test("settings work without storage, with a full one and with rubbish in it", () => {
+    for (const storage of [undefined, memory("{"), memory("null"), { getItem: () => null, setItem() { throw new Error("full"); } }]) {
+        const settings = new Settings(storage);
+        settings.set("mode", "grey");
+        assert.equal(settings.values.mode, "grey");
+    }
+});
+
+const MODEL = { labels: ["background", "chair", "person"], palette: [[0, 0, 0], [192, 0, 0]], subjectClasses: [2] };
+
+test("classes are shown as the mode and the user want", () => {
+    const shown = (...more) => classesOf(MODEL, ...more).map(({ isShown }) => isShown);
+    assert.deepEqual(shown({}, false), [false, true, true]);
+    assert.deepEqual(shown({}, true), [false, false, true]);
+    assert.deepEqual(shown({ chair: { shown: true }, person: { shown: false } }, true), [false, true, false]);
+    assert.deepEqual(classesOf(MODEL, { chair: { color: "#00ff00" } }, false).map(({ color }) => color), ["#000000", "#00ff00", "#808080"]);
+});
+
+test("the look has a colour for each class and none for those that are hidden", () => {
+    const values = new Settings().values;
+    const { palette, split } = lookOf(values, classesOf(MODEL, {}, true), { isMirrored: false, backdrop: null });
+    assert.deepEqual([...palette.subarray(4, 12)], [192, 0, 0, 0, 128, 128, 128, 255]);
+    assert.equal(split, -1);
+});
+
+test("the edge stays between nothing and everything", () => {
+    for (const edge of [0, 0.5, 1]) {
+        for (const tightness of [0, 0.5, 1]) {
+            const [low, high] = edgeRange({ edge, tightness });
+            assert.ok(low > 0 && low < high && high < 1, `${edge} ${tightness}`);
+        }
+    }
+});
+
+test("statistics are medians of the last seconds", () => {
+    const statistics = new Statistics();
+    assert.equal(statistics.summary(0), null);
+    for (let at = 0; at <= 2000; at += 100) {
+        statistics.add({ roundTrip: at === 500 ? 9000 : 20, inference: 8, sent: 30_000, received: 900 }, at);
+    }
+    const summary = statistics.summary(2000);
+    assert.equal(summary.framesPerSecond, 10);
+    assert.equal(summary.roundTrip, 20);
+    assert.equal(shortFacts(summary), "10 frames/s, 20 ms");
+    assert.deepEqual(factsOf(summary, 3), {
+        "fact-rate": "10.0",
+        "fact-round-trip": "20 ms",
+        "fact-inference": "8.0 ms",
+        "fact-dropped": "3",
+        "fact-sent": "30 kB",
+        "fact-received": "0.9 kB",
+    });
+    assert.equal(statistics.summary(9000), null);
+});
