@@ -58,6 +58,16 @@ def test_alpha_is_the_confidence_of_the_bytes_sent(open_page, binary, tmp_path):
     assert numpy.abs(frame["alpha"].astype(int) - expected.astype(int)).max() <= 1
 
 
+def test_hiding_every_class(open_page):
+    page = open_page()
+    page.choose_mode("cutout")
+    page.start_camera()
+    page.set("classes", {name: {"shown": False} for name in page.evaluate("silhouetteTest.labels()")})
+    page.wait_for_answers(5)
+    assert page.newest()["alpha"].max() == 0
+    assert page.notices() == ""
+
+
 def test_shares_are_those_of_the_mask(open_page):
     page = open_page()
     page.choose_mode("overlay")
