@@ -34,7 +34,7 @@ export function showHello(hello, model, settings) {
     for (const id of ["source-buttons", "shutter", "camera-card"]) $(id).hidden = isServerSource;
     if (isServerSource) {
         $("welcome-title").textContent = "Waiting for the server’s pictures";
-        $("welcome-text").textContent = "They come from the video or camera that the server was started with.";
+        $("welcome-text").textContent = `They come from ${hello.sourceName ?? "the video or camera that it was started with"}.`;
         for (const id of ["welcome-actions", "welcome-hint"]) $(id).hidden = true;
     }
 }

@@ -49,7 +49,12 @@ export function installTestHook({ pump, answers, compositor, connection, setting
         keep(sent, frame.sequence, frame);
         inner.onSent(frame);
     };
+    let fixed = null;
     answers.onAnswer = (answer) => {
+        if (fixed) {
+            Object.assign(answer.masks, fixed.masks);
+            answer.result.shares = fixed.shares;
+        }
         keep(answered, answer.sequence, answer);
         window.silhouetteTest.answerCount += 1;
         inner.onAnswer(answer);
@@ -71,6 +76,16 @@ export function installTestHook({ pump, answers, compositor, connection, setting
         flight,
         compositor: compositor.kind,
         redsOfBlurredBlue,
+        /** From now on the left half of every picture is class 1 and the right half nothing, whatever the server says. */
+        fixMasks() {
+            const side = 64;
+            const mask = (value) => ({
+                bytes: Uint8Array.from({ length: side * side }, (_, index) => (index % side < side / 2 ? value : 0)),
+                width: side,
+                height: side,
+            });
+            fixed = { masks: { alpha: mask(255), categories: mask(1) }, shares: [[0, 0.5], [1, 0.5]] };
+        },
         /** The newest frame that was answered: the very bytes sent, and the masks that came back. */
         newest() {
             const [sequence] = [...answered.keys()].slice(-1);
