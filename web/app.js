@@ -33,7 +33,7 @@ if (query.has("token")) {
 
 const settings = new Settings(browserStorage());
 const notices = new Notices($("notices"));
-const compositor = createCompositor($("canvas"), query.get("compositor") === "2d" ? "2d" : "webgl");
+const compositor = createCompositor($("canvas"), query.get("compositor"));
 const connection = new Connection(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/preview`);
 const flight = new Flight(FRAMES_IN_FLIGHT);
 const pump = new Pump(connection, flight);
@@ -42,7 +42,7 @@ const statistics = new Statistics();
 const legend = new Legend($("legend"), $("legend-empty"));
 const recorder = new Recorder();
 // Where the processor draws as well, a small picture leaves it time for the network.
-const sources = new SourceControl(settings, notices, compositor.isSoftware ? 480 : 720);
+const sources = new SourceControl(settings, notices, compositor.isSlow ? 480 : 720);
 
 let backdrop = paintedBackdrop();
 let model = null;
@@ -257,7 +257,7 @@ setInterval(() => {
     if (connection.isOpen && flight.isLost(performance.now())) connection.drop();
 }, 500);
 
-$("fact-compositor").textContent = compositor.kind + (compositor.kind === "WebGL2" && compositor.isSoftware ? ", by the processor" : "");
+$("fact-compositor").textContent = compositor.kind;
 bindControls(settings);
 connection.connect();
 sources.openCameraIfAllowed();

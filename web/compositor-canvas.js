@@ -1,16 +1,22 @@
-// Draws frame, mask and background with a 2D canvas, for browsers without WebGL2. Outlines are a little rougher.
+// Draws frame, mask and background with a 2D canvas: for machines without a graphics processor, where WebGL2 takes ten times
+// as long, and for browsers without it.
+
+import { enlarge } from "./enlarge.js";
 
 const LARGEST_BLUR = 24; // pixels of a picture that is 640 wide
+const SMALLER = 4; // what is blurred is a copy so many times smaller
 
 export class CanvasCompositor {
     kind = "2D canvas";
-    isSoftware = true;
+    isSlow = true;
     #context;
     #frame = null;
     #alpha = null;
     #categories = null;
-    #layer = createLayer();
+    #mask = createLayer();
+    #background = createLayer();
     #small = createLayer();
+    #tiny = createLayer();
 
     constructor(canvas) {
         this.canvas = canvas;
@@ -23,11 +29,11 @@ export class CanvasCompositor {
     }
 
     setAlpha(mask, width, height) {
-        this.#alpha = { mask, width, height };
+        this.#alpha = { bytes: mask, width, height };
     }
 
     setCategories(mask, width, height) {
-        this.#categories = { mask, width, height };
+        this.#categories = { bytes: mask, width, height };
     }
 
     render(look) {
@@ -40,7 +46,7 @@ export class CanvasCompositor {
         context.clearRect(0, 0, width, height);
         if (look.mode === "overlay") {
             this.#drawFrame(look);
-            if (this.#categories) this.#drawMask(paintClasses(this.#categories, look.palette), look, look.opacity);
+            if (this.#categories) this.#drawMask(this.#paintClasses(look), look, look.opacity);
         } else {
             this.#drawSubject(look);
             context.globalCompositeOperation = "destination-over";
@@ -58,7 +64,7 @@ export class CanvasCompositor {
     #drawSubject(look) {
         const context = this.#context;
         if (this.#alpha) {
-            this.#drawMask(paintAlpha(this.#alpha, look.edge), look, 1);
+            this.#drawMask(this.#paintAlpha(look.edge), look, 1);
             context.globalCompositeOperation = "source-in";
         }
         this.#drawFrame(look);
@@ -88,41 +94,46 @@ export class CanvasCompositor {
         }
     }
 
-    /** The background without the subject, blurred: several times over itself, so that it closes the hole. */
+    /**
+     * The background without the subject, blurred, on a small canvas since nobody sees how large it was. Wider and wider
+     * blurs lie below one another, so that the hole that the subject leaves closes with what is around it.
+     */
     #drawBlurred(look, pixels) {
-        const context = this.#context;
         const { width, height } = this.canvas;
-        const layer = this.#layer;
-        Object.assign(layer.canvas, { width: Math.ceil(width / 2), height: Math.ceil(height / 2) });
-        const { width: w, height: h } = layer.canvas;
-        layer.drawImage(this.#frame, 0, 0, w, h);
+        const size = [Math.ceil(width / SMALLER), Math.ceil(height / SMALLER)];
+        const background = this.#background;
+        const small = this.#small;
+        for (const { canvas } of [background, small]) Object.assign(canvas, { width: size[0], height: size[1] });
+        background.drawImage(this.#frame, 0, 0, ...size);
         if (this.#alpha) {
-            layer.globalCompositeOperation = "destination-out";
-            layer.drawImage(paintAlpha(this.#alpha, [0.02, 0.4]), 0, 0, w, h);
-            layer.globalCompositeOperation = "source-over";
+            background.globalCompositeOperation = "destination-out";
+            background.drawImage(this.#paintAlpha([0.02, 0.4]), 0, 0, ...size);
         }
-        this.#turn(look, () => {
-            if ("filter" in context) {
-                for (const times of [1, 2, 4]) {
-                    context.filter = `blur(${pixels * times}px)`;
-                    context.drawImage(layer.canvas, 0, 0, width, height);
-                }
-                context.filter = "none";
+        small.globalCompositeOperation = "destination-over";
+        for (const times of [1, 2, 4, 8]) {
+            if ("filter" in small) {
+                small.filter = `blur(${(pixels * times) / SMALLER}px)`;
+                small.drawImage(background.canvas, 0, 0);
             } else {
-                this.#shrinkAndEnlarge(layer.canvas, pixels);
+                this.#shrinkAndEnlarge(background.canvas, size, (pixels * times) / SMALLER);
             }
-            context.drawImage(this.#frame, 0, 0, width, height);
+        }
+        if ("filter" in small) small.filter = "none";
+        small.drawImage(this.#frame, 0, 0, ...size);
+        this.#turn(look, () => {
+            this.#context.imageSmoothingQuality = "high";
+            this.#context.drawImage(small.canvas, 0, 0, width, height);
         });
     }
 
-    /** A blur for browsers whose canvas has no filters: made small and large again. */
-    #shrinkAndEnlarge(picture, pixels) {
-        const { width, height } = this.canvas;
-        const small = this.#small;
-        Object.assign(small.canvas, { width: Math.max(2, width / pixels / 2), height: Math.max(2, height / pixels / 2) });
-        small.imageSmoothingQuality = "high";
-        small.drawImage(picture, 0, 0, small.canvas.width, small.canvas.height);
-        for (let time = 0; time < 3; time += 1) this.#context.drawImage(small.canvas, 0, 0, width, height);
+    /** A blur for browsers whose canvas has no filters: made tiny and large again. */
+    #shrinkAndEnlarge(picture, [width, height], pixels) {
+        const tiny = this.#tiny;
+        const scale = Math.max(1, pixels * 2);
+        Object.assign(tiny.canvas, { width: Math.max(2, width / scale), height: Math.max(2, height / scale) });
+        tiny.imageSmoothingQuality = "high";
+        tiny.drawImage(picture, 0, 0, tiny.canvas.width, tiny.canvas.height);
+        this.#small.drawImage(tiny.canvas, 0, 0, width, height);
     }
 
     #drawOriginal(look) {
@@ -142,8 +153,7 @@ export class CanvasCompositor {
     #drawMask(mask, look, opacity) {
         this.#turn(look, () => {
             this.#context.globalAlpha = opacity;
-            this.#context.imageSmoothingQuality = "high";
-            this.#context.drawImage(mask, 0, 0, this.canvas.width, this.canvas.height);
+            this.#context.drawImage(mask, 0, 0);
             this.#context.globalAlpha = 1;
         });
     }
@@ -154,30 +164,50 @@ export class CanvasCompositor {
         draw();
         context.setTransform(1, 0, 0, 1, 0, 0);
     }
+
+    /** White, as opaque as the mask says. */
+    #paintAlpha([low, high]) {
+        const colors = stepped(0xffffff, (level) => (level / 255 - low) / (high - low));
+        return this.#paint((pixels, width, height) => enlarge(this.#alpha, AS_THEY_ARE, colors, pixels, width, height));
+    }
+
+    /** One class after the other in its colour, each with the edge of its own. */
+    #paintClasses({ palette }) {
+        const { bytes } = this.#categories;
+        const present = new Uint8Array(256);
+        for (let index = 0; index < bytes.length; index += 1) present[bytes[index]] = 1;
+        return this.#paint((pixels, width, height) => {
+            for (let index = 0; index < 256; index += 1) {
+                const [red, green, blue, isShown] = palette.subarray(index * 4, index * 4 + 4);
+                if (!present[index] || !isShown) continue;
+                const levels = new Uint8Array(256);
+                levels[index] = 255;
+                const colors = stepped(red | (green << 8) | (blue << 16), (level) => (level / 255 - 0.35) / 0.3);
+                enlarge(this.#categories, levels, colors, pixels, width, height);
+            }
+        });
+    }
+
+    #paint(fill) {
+        const { width, height } = this.canvas;
+        const { canvas } = this.#mask;
+        if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+        const image = new ImageData(width, height);
+        fill(new Uint32Array(image.data.buffer), width, height);
+        this.#mask.putImageData(image, 0, 0);
+        return canvas;
+    }
 }
+
+const AS_THEY_ARE = Uint8Array.from({ length: 256 }, (_, value) => value);
 
 const createLayer = () => document.createElement("canvas").getContext("2d");
-const maskLayer = createLayer();
 
-function paint({ mask, width, height }, colorOf) {
-    const image = new ImageData(width, height);
-    const pixels = new Uint32Array(image.data.buffer);
-    const colors = Uint32Array.from({ length: 256 }, (_, value) => colorOf(value));
-    for (let index = 0; index < mask.length; index += 1) pixels[index] = colors[mask[index]];
-    Object.assign(maskLayer.canvas, { width, height });
-    maskLayer.putImageData(image, 0, 0);
-    return maskLayer.canvas;
-}
-
-/** White, as opaque as the mask says. */
-function paintAlpha(alpha, [low, high]) {
-    return paint(alpha, (value) => {
-        const t = Math.min(1, Math.max(0, (value / 255 - low) / (high - low)));
-        return ((Math.round(255 * t * t * (3 - 2 * t)) << 24) | 0xffffff) >>> 0;
+/** For each level a pixel of this colour (0xbbggrr), as opaque as a smooth step over `place` (0 to 1) makes it. */
+function stepped(color, place) {
+    return Uint32Array.from({ length: 256 }, (_, level) => {
+        const t = Math.min(1, Math.max(0, place(level)));
+        const alpha = Math.round(255 * t * t * (3 - 2 * t));
+        return alpha ? ((alpha << 24) | color) >>> 0 : 0;
     });
-}
-
-function paintClasses(categories, palette) {
-    const colors = new Uint32Array(palette.buffer);
-    return paint(categories, (value) => colors[value]);
 }

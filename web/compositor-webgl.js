@@ -9,6 +9,7 @@ const LARGEST_SIGMA = 11;
 
 export class WebGLCompositor {
     kind = "WebGL2";
+    isSlow = false;
     #gl;
     #frameSize = { width: 0, height: 0 };
     #backdrop = null;
@@ -17,9 +18,14 @@ export class WebGLCompositor {
     #masks = { alpha: 0, categories: 0 }; // how often each has changed
     #frames = 0;
 
-    /** @returns null where there is no WebGL2 */
-    static create(canvas) {
-        const gl = canvas.getContext("webgl2", { antialias: false, depth: false, preserveDrawingBuffer: true });
+    /** @returns null where there is no WebGL2, or only a slow one and `onlyFast` */
+    static create(canvas, onlyFast) {
+        const gl = canvas.getContext("webgl2", {
+            antialias: false,
+            depth: false,
+            preserveDrawingBuffer: true,
+            failIfMajorPerformanceCaveat: onlyFast,
+        });
         return gl ? new WebGLCompositor(canvas, gl) : null;
     }
 
@@ -29,13 +35,6 @@ export class WebGLCompositor {
         this.#build();
         canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
         canvas.addEventListener("webglcontextrestored", () => this.#build());
-    }
-
-    /** Whether the processor does the drawing: then large pictures are slow. */
-    get isSoftware() {
-        const info = this.#gl.getExtension("WEBGL_debug_renderer_info");
-        const name = this.#gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : this.#gl.RENDERER);
-        return /swiftshader|llvmpipe|software|basic render/i.test(name);
     }
 
     setFrame(bitmap) {

@@ -20,7 +20,7 @@ async function redsOfBlurredBlue() {
         frame.data.set(isInside(x, y, 0) ? [255, 0, 0, 255] : [0, 0, 255, 255], index * 4);
         mask[index] = isInside(x, y, 0) ? 255 : 0;
     });
-    const compositor = createCompositor(document.createElement("canvas"));
+    const compositor = createCompositor(document.createElement("canvas"), "webgl");
     compositor.setFrame(await createImageBitmap(frame));
     compositor.setAlpha(mask, width, height);
     const colors = { top: "#000000", bottom: "#000000", palette: new Uint8Array(1024) };

@@ -24,7 +24,7 @@ def test_camera_allowed_after_all(open_page):
     )
     page.page.click("#start-camera")
     page.wait(lambda: "The camera is blocked" in page.notices(), "notice")
-    page.page.click("#notices >> text=Try again")
+    page.page.click("#notices button:text-is('Try again')")
     page.wait_for_answers(3)
     assert page.notices() == ""
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { Connection, pauseBefore } from "../connection.js";
 import { sentSize } from "../encoder.js";
+import { enlarge } from "../enlarge.js";
 import { Flight } from "../flight.js";
 import { classesOf, edgeRange, lookOf } from "../look.js";
 import { encodeJSON, encodeMessage } from "../protocol.js";
@@ -164,6 +165,21 @@ test("frames are sent at most 640 on their longer side", () => {
     assert.deepEqual(sentSize(720, 1280), { width: 360, height: 640 });
     assert.deepEqual(sentSize(320, 200), { width: 320, height: 200 });
     assert.deepEqual(sentSize(10_000, 1), { width: 640, height: 1 });
+});
+
+test("an enlarged mask keeps its plains, is symmetric and rises without steps", () => {
+    const mask = { bytes: Uint8Array.from([0, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0, 255, 255, 255, 255]), width: 8, height: 2 };
+    const levels = Uint8Array.from({ length: 256 }, (_, value) => value);
+    const colors = Uint32Array.from({ length: 256 }, (_, value) => value);
+    const pixels = new Uint32Array(80 * 20);
+    enlarge(mask, levels, colors, pixels, 80, 20);
+    assert.deepEqual([...pixels.subarray(0, 80)], [...pixels.subarray(80 * 19, 80 * 20)]);
+    const row = [...pixels.subarray(0, 80)];
+    assert.deepEqual([row[0], row[20], row[60], row[79]], [0, 0, 255, 255]);
+    for (let x = 1; x < 80; x += 1) {
+        assert.ok(row[x] >= row[x - 1] && row[x] - row[x - 1] < 26, `at ${x}`);
+        assert.ok(Math.abs(row[x] + row[79 - x] - 255) <= 1, `at ${x}`);
+    }
 });
 
 const memory = (text) => ({ text, getItem() { return this.text; }, setItem(_, value) { this.text = value; } });
