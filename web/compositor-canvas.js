@@ -14,6 +14,7 @@ export class CanvasCompositor {
     #alpha = null;
     #categories = null;
     #mask = createLayer();
+    #image = null;
     #background = createLayer();
     #small = createLayer();
     #tiny = createLayer();
@@ -192,9 +193,11 @@ export class CanvasCompositor {
         const { width, height } = this.canvas;
         const { canvas } = this.#mask;
         if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-        const image = new ImageData(width, height);
-        fill(new Uint32Array(image.data.buffer), width, height);
-        this.#mask.putImageData(image, 0, 0);
+        if (this.#image?.width !== width || this.#image.height !== height) this.#image = new ImageData(width, height);
+        const pixels = new Uint32Array(this.#image.data.buffer);
+        pixels.fill(0);
+        fill(pixels, width, height);
+        this.#mask.putImageData(this.#image, 0, 0);
         return canvas;
     }
 }

@@ -18,14 +18,9 @@ export class WebGLCompositor {
     #masks = { alpha: 0, categories: 0 }; // how often each has changed
     #frames = 0;
 
-    /** @returns null where there is no WebGL2, or only a slow one and `onlyFast` */
-    static create(canvas, onlyFast) {
-        const gl = canvas.getContext("webgl2", {
-            antialias: false,
-            depth: false,
-            preserveDrawingBuffer: true,
-            failIfMajorPerformanceCaveat: onlyFast,
-        });
+    /** @returns null where there is no WebGL2 */
+    static create(canvas) {
+        const gl = canvas.getContext("webgl2", { antialias: false, depth: false, preserveDrawingBuffer: true });
         return gl ? new WebGLCompositor(canvas, gl) : null;
     }
 

@@ -3,6 +3,9 @@
 
 const cache = new Map();
 
+/** Used again and again: two megabytes of waste a frame would keep the collector busy. */
+let scratch = new Float32Array(0);
+
 /** For each of `to` pixels the first of the four of `from` that it is made of (one before the row at most), and their weights. */
 function tapsOf(from, to) {
     const key = `${from} ${to}`;
@@ -31,7 +34,8 @@ function tapsOf(from, to) {
 export function enlarge({ bytes, width: from, height: rows }, levels, colors, pixels, width, height) {
     const across = tapsOf(from, width);
     const down = tapsOf(rows, height);
-    const wide = new Float32Array(rows * width);
+    if (scratch.length < rows * width) scratch = new Float32Array(rows * width);
+    const wide = scratch;
     const row = new Float32Array(from + 4); // two more on each side, like the outermost
     for (let y = 0; y < rows; y += 1) {
         for (let x = 0; x < from; x += 1) row[x + 2] = levels[bytes[y * from + x]];
