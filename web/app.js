@@ -25,12 +25,6 @@ const FRAMES_IN_FLIGHT = 2;
 const FRAMES_PER_SECOND = 60;
 
 const query = new URLSearchParams(location.search);
-if (query.has("token")) {
-    // The server has put it in a cookie: it need not stay where others can read it.
-    query.delete("token");
-    history.replaceState(null, "", `${location.pathname}${query.size ? `?${query}` : ""}`);
-}
-
 const settings = new Settings(browserStorage());
 const notices = new Notices($("notices"));
 const compositor = createCompositor($("canvas"), query.get("compositor"));

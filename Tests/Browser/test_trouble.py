@@ -104,6 +104,26 @@ def test_still_picture_survives_a_restart(start_server, open_page, photo):
     page.wait_for_answers(1)
 
 
+def test_token_opens_the_page(start_server, open_page, photo):
+    server = start_server("--token", "a-token-of-letters")
+    page = open_page("?token=a-token-of-letters", address=server.address)
+    assert "token" not in page.page.url
+    page.page.goto(f"{server.address}/?test=1")
+    page.wait_for_hook()
+    page.upload(photo)
+
+
+def test_page_that_was_left_without_its_token(start_server, open_page):
+    server = start_server("--token", "a-token-of-letters")
+    page = open_page("?token=a-token-of-letters", address=server.address)
+    page.excused = ("WebSocket connection to", "401")
+    page.wait(lambda: "Connected" in page.page.inner_text("#status"), "connection")
+    page.context.clear_cookies()
+    server.kill()
+    server.start()
+    page.wait(lambda: "The server refuses this page" in page.notices(), "notice")
+
+
 def test_page_without_webgl(open_page):
     page = open_page(
         script="""
