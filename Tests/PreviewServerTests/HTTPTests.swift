@@ -54,7 +54,7 @@ struct HTTPTests {
             "//etc/passwd", "/app.js%00.html", "/nothing", "/app.js/",
         ])
     func absent(path: String) throws {
-        try withPage { server in
+        try withPage { server throws in
             // Or the connection ends without a word.
             let response = try? TestClient(port: server.port).request("GET", path)
             #expect([nil, 400, 403, 404].contains(response?.status))

@@ -16,11 +16,21 @@ struct OutboxTests {
         return messages
     }
 
+    private func sequences(_ frames: [Box.FrameSet]) -> [UInt32] { frames.map(\.sequence) }
+
+    /// A message was sent, and there is no room for the next yet.
+    private func slowBox() -> Box {
+        var box = Box()
+        box.post("hello")
+        _ = box.next()
+        return box
+    }
+
     @Test("Notices come before a frame that has not begun")
     func order() {
         var box = Box()
         #expect(box.isEmpty)
-        #expect(box.post(set(1)) == nil)
+        #expect(sequences(box.post(set(1))) == [])
         box.post("hello")
         #expect(drain(&box) == ["hello", "mask 1", "result 1"])
         #expect(box.isEmpty)
@@ -28,26 +38,41 @@ struct OutboxTests {
 
     @Test("A frame that waits is replaced by a newer one, and reported")
     func replacement() {
-        var box = Box()
-        #expect(box.post(set(1)) == nil)
-        #expect(box.post(set(2))?.sequence == 1)
+        var box = slowBox()
+        #expect(sequences(box.post(set(1))) == [])
+        #expect(sequences(box.post(set(2))) == [1])
         #expect(drain(&box) == ["mask 2", "result 2"])
     }
 
-    @Test("A frame that comes late does not replace a newer one")
-    func late() {
+    @Test("Where the other side keeps up two frames may wait, a third replaces the oldest")
+    func quick() {
         var box = Box()
-        #expect(box.post(set(2)) == nil)
-        #expect(box.post(set(1))?.sequence == 1)
+        #expect(sequences(box.post(set(1))) == [])
+        #expect(sequences(box.post(set(2))) == [])
+        #expect(sequences(box.post(set(3))) == [1])
+        #expect(drain(&box) == ["mask 2", "result 2", "mask 3", "result 3"])
+        // All is gone and there is room: it keeps up again.
+        #expect(sequences(box.post(set(4))) == [])
+        #expect(sequences(box.post(set(5))) == [])
+    }
+
+    @Test("A frame that comes late does not replace a newer one, and goes before it")
+    func late() {
+        var box = slowBox()
+        #expect(sequences(box.post(set(2))) == [])
+        #expect(sequences(box.post(set(1))) == [1])
         #expect(drain(&box) == ["mask 2", "result 2"])
+        #expect(sequences(box.post(set(4))) == [])
+        #expect(sequences(box.post(set(3))) == [])
+        #expect(drain(&box) == ["mask 3", "result 3", "mask 4", "result 4"])
     }
 
     @Test("A frame under way is not cut by a notice or by the next frame")
     func underWay() {
         var box = Box()
-        #expect(box.post(set(1)) == nil)
+        #expect(sequences(box.post(set(1))) == [])
         #expect(box.next() == "mask 1")
-        #expect(box.post(set(2)) == nil)
+        #expect(sequences(box.post(set(2))) == [])
         box.post("dropped")
         #expect(drain(&box) == ["result 1", "dropped", "mask 2", "result 2"])
     }

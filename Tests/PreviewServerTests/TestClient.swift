@@ -33,6 +33,8 @@ final class TestClient {
     let descriptor: Int32
     private let port: Int
     private var buffer: [UInt8] = []
+    /// Pings that were answered.
+    private(set) var pingCount = 0
 
     /// Connects; every wait for the server ends after `timeout` seconds.
     init(port: Int, timeout: Int = 20) throws {
@@ -196,7 +198,9 @@ final class TestClient {
     func send(_ message: PreviewMessage) -> Bool { send(message.bytes) }
 
     /// Waits for the next message or the end; pings are answered.
-    func event() throws -> Event {
+    ///
+    /// - Parameter pingLimit: Pings after which it gives up.
+    func event(pingLimit: Int = .max) throws -> Event {
         while true {
             guard let start = try take(2) else { return .closed(nil) }
             var count = Int(start[1] & 127)
@@ -207,7 +211,10 @@ final class TestClient {
             guard let payload = try take(count) else { return .closed(nil) }
             switch start[0] & 15 {
             case 8: return .closed(payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : nil)
-            case 9: sendFrame(10, payload)
+            case 9:
+                sendFrame(10, payload)
+                pingCount += 1
+                if pingCount == pingLimit { throw ClientError("only pings came") }
             case 2: return .message(try PreviewMessage(payload))
             default: throw ClientError("a frame of opcode \(start[0] & 15)")
             }

@@ -265,12 +265,14 @@ extension Service {
         guard let connection = connection(wsi), let output = connection.session?.output else { return Self.end }
         if connection.needsPing {
             connection.needsPing = false
-            guard write([], LWS_WRITE_PING, wsi) else { return Self.end }
+            // With a payload: libwebsockets keeps answers without one to itself.
+            guard write([1], LWS_WRITE_PING, wsi) else { return Self.end }
             _ = lws_callback_on_writable(wsi)
             return Self.goOn
         }
         if isStopping { output.close(CloseCode.goingAway) }
-        if let message = output.next() {
+        let message = output.next()
+        if let message {
             guard lws_write(wsi, message.start, message.byteCount, LWS_WRITE_BINARY) >= 0 else { return Self.end }
             shared.metrics.count { $0.bytesSent += message.byteCount }
             if connection.isHeldBack, !output.isBackedUp {
@@ -282,7 +284,8 @@ extension Service {
             lws_close_reason(wsi, lws_close_status(rawValue: UInt32(code)), nil, 0)
             return Self.end
         }
-        if output.hasWork { _ = lws_callback_on_writable(wsi) }
+        // Also after the last message: that it is gone shows when there is room again.
+        if message != nil || output.hasWork { _ = lws_callback_on_writable(wsi) }
         return Self.goOn
     }
 }
