@@ -105,7 +105,6 @@ public struct PreviewSettings: Equatable, Sendable {
             guard let index = element.integer, index >= 0 else { throw .settings("classes may hold class indices") }
             classes.insert(index)
         }
-        guard !classes.isEmpty else { throw .settings("classes is empty") }
         return classes.sorted()
     }
 

@@ -33,6 +33,9 @@ struct SettingsTests {
         #expect(try patch("{}", settings) == settings)
     }
 
+    @Test("No class at all may be chosen")
+    func noClasses() throws { #expect(try patch(#"{"classes": []}"#).classes == []) }
+
     @Test("Another model has its own classes")
     func model() throws {
         let settings = try patch(#"{"model": "a", "classes": [3]}"#)
@@ -57,7 +60,7 @@ struct SettingsTests {
             ("", "JSON"), ("[]", "list"), ("{", "JSON"), (#"{"modle": "a"}"#, "modle"), (#"{"model": 1}"#, "model"),
             (#"{"model": "a", "model": "b"}"#, "twice"), (#"{"outputs": []}"#, "outputs"),
             (#"{"outputs": ["mask"]}"#, "outputs"), (#"{"outputs": "alpha"}"#, "outputs"),
-            (#"{"classes": []}"#, "classes"), (#"{"classes": [-1]}"#, "classes"), (#"{"classes": [1.5]}"#, "classes"),
+            (#"{"classes": [-1]}"#, "classes"), (#"{"classes": [1.5]}"#, "classes"),
             (#"{"classes": [1e300]}"#, "classes"), (#"{"overlay": 1}"#, "overlay"),
             (#"{"overlay": {"alpha": 1}}"#, "alpha"), (#"{"overlay": {"opacity": 1.1}}"#, "opacity"),
             (#"{"overlay": {"opacity": "1"}}"#, "opacity"), (#"{"overlay": {"encoding": "png"}}"#, "encoding"),
