@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Packs the training pictures, and asks the teacher about each of them once.
+
+usage: prepare.py [--data FOLDER] [--work FOLDER] [--teacher FILE.safetensors]
+
+Without --teacher only the pictures are packed. The teacher is a model file (Weights/convert.py makes one); it is run by
+ONNX Runtime on the picture stretched to its input. It can be stopped at any time; the same command goes on.
+train.py can run meanwhile: it takes up what has been answered so far.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from store import (
+    CLASSES,
+    DEFAULT_DATA,
+    DEFAULT_WORK,
+    GRID,
+    HINT_GRID,
+    HINT_STEPS,
+    HINTS,
+    KINDS,
+    LOG_STEPS,
+    VOID,
+    Store,
+)
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+PROBES = 128  # pictures from which the principal components are taken
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(
+        prog="prepare.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", default=DEFAULT_DATA, help=f"training pictures; default {DEFAULT_DATA}")
+    parser.add_argument("--work", default=DEFAULT_WORK, help=f"folder for everything made; default {DEFAULT_WORK}")
+    parser.add_argument("--teacher", help="a model file of 21 classes whose answers are learnt")
+    parser.add_argument("--flip", action="store_true", help="average with the mirrored picture: twice the time")
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args(arguments)
+    work = Path(options.work).expanduser()
+    work.mkdir(parents=True, exist_ok=True)
+    if not (work / "index.json").exists():
+        pack_pictures(Path(options.data), work)
+    if options.teacher:
+        ask_teacher(Store(work), options.teacher, options.flip, options.threads)
+
+
+def find_pictures(data: Path) -> list:
+    """(kind, name, picture, mask or None) of everything in a folder laid out as KINDS of images and masks."""
+    found = []
+    for kind in KINDS:
+        folder = data / kind
+        images = folder / "images" if (folder / "images").is_dir() else folder
+        for picture in sorted(images.glob("*.jpg")) if images.is_dir() else []:
+            mask = folder / "masks" / (picture.stem + ".png")
+            found.append((kind, picture.stem, picture, mask if mask.exists() else None))
+    if not found:
+        raise SystemExit(f"{data}: no pictures; expected folders {', '.join(KINDS)} (see README.md)")
+    return found
+
+
+def pack_pictures(data: Path, work: Path):
+    """Decodes everything once. The index is written last: without it nothing counts."""
+    entries, started = [], time.time()
+    with open(work / "pictures.bin", "wb") as pictures, open(work / "masks.bin", "wb") as masks:
+        for kind, name, path, mask_path in find_pictures(data):
+            picture = np.asarray(Image.open(path).convert("RGB"))
+            height, width = picture.shape[:2]
+            pictures.write(picture.tobytes())
+            if mask_path is not None:
+                mask = np.asarray(Image.open(mask_path))
+                if mask.dtype != np.uint8 or mask.shape != (height, width):
+                    raise SystemExit(f"{mask_path}: expected an 8-bit mask of {width}x{height}")
+                if (wrong := (mask >= CLASSES) & (mask != VOID)).any():
+                    raise SystemExit(f"{mask_path}: value {mask[wrong][0]} is no class")
+                masks.write(mask.tobytes())
+            entries.append(
+                {"name": name, "kind": kind, "height": height, "width": width, "mask": mask_path is not None}
+            )
+    (work / "index.json.part").write_text(json.dumps(entries))
+    (work / "index.json.part").rename(work / "index.json")
+    print(f"{len(entries)} pictures packed in {time.time() - started:.0f} s", flush=True)
+
+
+class Teacher:
+    """A model file run by ONNX Runtime: logits and last features on the map where the network makes them."""
+
+    def __init__(self, path, threads):
+        import onnx
+        import onnxruntime
+        from conversion.model_file import ModelFile
+        from conversion.to_onnx import to_onnx
+
+        self.model = model = ModelFile(path)
+        writers = {layer["output"]: layer for layer in model.layers}
+        last = writers[model.document["output"]["name"]]
+        while last["op"] == "resizeBilinear":
+            last = writers[last["inputs"][0]]
+        if last["op"] != "conv2d" or model.shapes[last["output"]][2] != CLASSES:
+            raise SystemExit(f"{path}: no network that ends with a convolution to {CLASSES} classes")
+        names = [last["output"], last["inputs"][0]]
+        graph = to_onnx(model)
+        del graph.graph.output[:]
+        graph.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in names)
+        settings = onnxruntime.SessionOptions()
+        settings.intra_op_num_threads = threads
+        self.session = onnxruntime.InferenceSession(
+            graph.SerializeToString(), settings, providers=["CPUExecutionProvider"]
+        )
+        self.names, side = names, model.shapes[names[0]][0]
+        self.to_grid, self.to_hints = pooling(side, GRID), pooling(side, HINT_GRID)
+
+    def answer(self, picture, flip):
+        """(probabilities CLASSES x GRID x GRID, features C x HINT_GRID x HINT_GRID) for an 8-bit picture."""
+        size = self.model.document["input"]
+        picture = np.asarray(Image.fromarray(picture).resize((size["width"], size["height"]), Image.BILINEAR))
+        answers = []
+        for mirrored in (False, True)[: 2 if flip else 1]:
+            tensor = self.model.normalise(picture[:, ::-1] if mirrored else picture)
+            logits, features = self.session.run(self.names, {size["name"]: np.ascontiguousarray(tensor)})
+            step = -1 if mirrored else 1
+            answers.append((softmax(logits[0])[..., ::step], features[0][..., ::step]))
+        probabilities, features = (sum(parts) / len(parts) for parts in zip(*answers))
+        return (
+            self.to_grid @ probabilities @ self.to_grid.T,
+            self.to_hints @ features @ self.to_hints.T,
+        )
+
+
+def pooling(size, cells):
+    """A matrix (cells x size) that takes the mean around each cell, corner to corner, with triangular weights."""
+    reach = max((size - 1) / (cells - 1), 1)
+    at = np.arange(cells)[:, None] * (size - 1) / (cells - 1)
+    weights = np.maximum(1 - np.abs(np.arange(size)[None] - at) / reach, 0)
+    return (weights / weights.sum(1, keepdims=True)).astype(np.float32)
+
+
+def softmax(logits):
+    powers = np.exp(logits - logits.max(0))
+    return powers / powers.sum(0)
+
+
+def ask_teacher(store, path, flip, threads):
+    """Answers for all pictures that have none yet, in an order that mixes all kinds."""
+    teacher = Teacher(path, threads)
+    answers = store.map_file("teacher.bin", (CLASSES, GRID, GRID), "r+")
+    hints = store.map_file("hints.bin", (HINTS, HINT_GRID, HINT_GRID), "r+")
+    order = np.random.default_rng(0).permutation(len(store))
+    mean, directions, spread = components(store, teacher, order)
+    done = store.map_file("done.bin", (), "r+")  # last: from now on the others count
+    started, fresh = time.time(), 0
+    for index in order:
+        if done[index]:
+            continue
+        probabilities, features = teacher.answer(store.picture(index), flip)
+        answers[index] = np.clip(np.round(-np.log(np.maximum(probabilities, 1e-9)) * LOG_STEPS), 0, 255)
+        projected = np.tensordot(directions, features - mean[:, None, None], 1) / spread
+        hints[index] = np.clip(np.round(projected * HINT_STEPS) + 128, 0, 255)
+        done[index] = 1
+        fresh += 1
+        if fresh % 200 == 0:
+            rate = fresh / (time.time() - started)
+            print(f"teacher: {int(done.sum())} of {len(store)}, {rate:.2f} pictures/s", flush=True)
+    print(f"teacher: {int(done.sum())} of {len(store)} answered", flush=True)
+
+
+def components(store, teacher, order):
+    """(mean, directions HINTS x C, scale) of the teacher's features: their principal components on a few pictures."""
+    path = store.folder / "hints.npz"
+    if not path.exists():
+        features = [teacher.answer(store.picture(i), False)[1] for i in order[:PROBES]]
+        points = np.concatenate([f.reshape(len(f), -1).T for f in features])
+        mean = points.mean(0)
+        values, vectors = np.linalg.eigh(np.cov(points - mean, rowvar=False))
+        directions = vectors[:, ::-1][:, :HINTS].T
+        # One scale for all: components keep their weight, the strongest has a deviation of about 1.
+        np.savez(path, mean=mean, directions=directions, spread=np.sqrt(values[-1]))
+        kept = values[::-1][:HINTS].sum() / values.sum()
+        print(f"teacher: {HINTS} components hold {kept:.1%} of the variance of its features", flush=True)
+    saved = np.load(path)
+    return saved["mean"], saved["directions"], saved["spread"]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
