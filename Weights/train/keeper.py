@@ -1,0 +1,198 @@
+"""The one process that changes the weights: steps, averages, measures, logs and saves."""
+
+import csv
+import math
+import time
+
+import numpy as np
+import torch
+from metrics import confusion, figures, to_source
+from model import DeepLabV3, upsample
+from PIL import Image
+
+BETAS, EPSILON = (0.9, 0.999), 1e-8
+LOG_COLUMNS = ("time", "pictures", "size", "stride", "rate", "loss", "hint_loss", "pictures_per_second",
+               "person", "accuracy", "main", "miou")  # fmt: skip
+
+
+def stage_at(stages, seen):
+    """(size, stride) of the stage in which the picture is: the first that has not ended, or else the last."""
+    return next((stage for stage in stages if seen < stage[2]), stages[-1])[:2]
+
+
+class Keeper:
+    """Changes the weights, averages them, measures, logs and saves."""
+
+    def __init__(self, options, trainee, weights, shared, saved):
+        self.options, self.trainee, self.weights, self.shared = options, trainee, weights, shared
+        self.saved = saved
+        self.stopping = False
+        self.began_at = int(shared.state[0])
+
+    def begin(self, store, values, gradient):
+        self.values, self.gradient, self.store = values, gradient, store
+        buffers = {name: b for name, b in self.trainee.named_buffers() if b.dtype.is_floating_point}
+        self.buffers = buffers
+        saved = self.saved
+        if saved is None:
+            self.first, self.second, self.steps = torch.zeros_like(values), torch.zeros_like(values), 0
+            self.average = values.clone()
+            self.average_buffers = {name: b.clone() for name, b in buffers.items()}
+            self.best = 0.0
+        else:
+            move = lambda t: t.to(values.device)
+            self.first, self.second, self.steps = move(saved["first"]), move(saved["second"]), saved["steps"]
+            self.average = move(saved["average"])
+            self.average_buffers = {name: move(b) for name, b in saved["average_buffers"].items()}
+            self.best = saved["best"]
+        self.saved = None
+        measured = DeepLabV3(self.options.width, self.options.head)
+        self.measured = measured.to(values.device).eval()
+        self.losses, self.counted, self.since, self.last_save = [], 0, time.time(), time.time()
+
+    def rate(self):
+        """The learning rate: up from 0, then slowly down; with --finish down to 0."""
+        options, seen = self.options, int(self.shared.state[0])
+        # The gradient is the mean over more pictures: steps are fewer and may be longer.
+        rate = options.rate * math.sqrt(options.batch * options.workers / 16)
+        rate *= min(seen / options.warm_up, 1) / (1 + seen / options.half)
+        if options.finish:
+            rate *= max(1 - (seen - self.began_at) / options.finish, 0)
+        return rate
+
+    def step(self, loss, hint_loss, size, stride):
+        options, shared = self.options, self.shared
+        pictures = options.batch * options.workers
+        gradient = self.gradient if options.workers == 1 else shared.gradients.mean(0)
+        norm = float(gradient.norm())
+        if math.isfinite(norm) and math.isfinite(loss):
+            self.adam(gradient * min(1, 5 / (norm + 1e-6)))
+        seen = int(shared.state[0]) + pictures
+        shared.state[0] = seen
+        # The average forgets after a sixth of all pictures, at most after 30,000.
+        fresh = 1 - math.exp(-pictures / min(seen / 6 + pictures, 30_000))
+        self.average.lerp_(self.values, fresh)
+        for name, buffer in self.buffers.items():
+            self.average_buffers[name].lerp_(buffer, fresh)
+        self.losses.append((loss, hint_loss))
+        self.counted += pictures
+        done = (options.finish and seen - self.began_at >= options.finish) or (options.until and seen >= options.until)
+        if done or self.stopping:
+            shared.state[1] = 1
+        elif time.time() - self.last_save > 60 * options.minutes:
+            self.save(size, stride)
+        elif len(self.losses) % 50 == 0:
+            self.tell(size, stride, {})
+
+    def adam(self, gradient):
+        """One step of AdamW."""
+        self.steps += 1
+        rate, steps = self.rate(), self.steps
+        self.first.lerp_(gradient, 1 - BETAS[0])
+        self.second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+        self.values[: self.weights.decayed].mul_(1 - rate * self.options.decay)
+        deviation = (self.second / (1 - BETAS[1] ** steps)).sqrt_().add_(EPSILON)
+        self.values.addcdiv_(self.first, deviation, value=-rate / (1 - BETAS[0] ** steps))
+
+    def state(self, average):
+        """The state of the network (without what only training needs), of the average or the last weights."""
+        values, state, at = self.average if average else self.values, {}, 0
+        names = {id(p): name for name, p in self.trainee.named_parameters()}
+        for p in self.weights.parameters:
+            state[names[id(p)]] = values[at : at + p.numel()].view(p.shape).clone()
+            at += p.numel()
+        state.update(self.average_buffers if average else self.buffers)
+        return {name[4:]: tensor.cpu() for name, tensor in state.items() if name.startswith("net.")}
+
+    def measure(self, size, stride):
+        """Logs the figures of the average on the validation pictures; gives the sum of the three that count."""
+        overfit = self.options.overfit
+        indices = self.store.training()[:overfit] if overfit else self.store.validation()
+        self.measured.load_state_dict(self.state(average=True), strict=False)
+        self.measured.set_stride(stride)
+        measured = validate(self.measured, self.store, indices, size)
+        self.tell(size, stride, measured)
+        return measured["person"] + measured["accuracy"] + measured["main"]
+
+    def tell(self, size, stride, measured):
+        """A line of the log and on the standard output."""
+        loss, hint_loss = np.mean(self.losses[-50:] or [(math.nan,) * 2], 0)
+        now = time.time()
+        values = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%S"),
+            "pictures": int(self.shared.state[0]),
+            "size": size,
+            "stride": stride,
+            "rate": f"{self.rate():.2e}",
+            "loss": f"{loss:.4f}",
+            "hint_loss": f"{hint_loss:.4f}",
+            "pictures_per_second": f"{self.counted / max(now - self.since, 1e-3):.2f}",
+            **{name: f"{value:.4f}" for name, value in measured.items()},
+        }
+        path = self.options.work / "log.csv"
+        fresh = not path.exists()
+        with open(path, "a", newline="") as file:
+            writer = csv.DictWriter(file, LOG_COLUMNS, restval="")
+            if fresh:
+                writer.writeheader()
+            writer.writerow(values)
+        print("  ".join(f"{name} {value}" for name, value in values.items()), flush=True)
+        self.counted, self.since = 0, now
+
+    def save(self, size, stride):
+        """Saves what is needed to go on as checkpoint.pt; then measures, and keeps the best network as best.pt."""
+        options = self.options
+        common = {
+            "network": {"width": options.width, "head": options.head},
+            "size": size,
+            "stride": stride,
+            "seen": int(self.shared.state[0]),
+            "average_state": self.state(average=True),
+        }
+        training = {
+            "values": self.values.cpu().clone(),
+            "first": self.first,
+            "second": self.second,
+            "steps": self.steps,
+            "average": self.average,
+            "average_buffers": self.average_buffers,
+            "buffers": dict(self.trainee.named_buffers()),
+            "best": self.best,
+        }
+        write(common | training, options.work / "checkpoint.pt")
+        merit = self.measure(size, stride)
+        if merit > self.best:
+            self.best = merit
+            write(common, options.work / "best.pt")
+        self.last_save = time.time()
+
+
+def write(content, path):
+    """The whole file or nothing."""
+    part = path.with_name(path.name + ".part")
+    torch.save(content, part)
+    part.replace(path)
+
+
+def load_checkpoint(options, weights):
+    path = options.work / "checkpoint.pt"
+    if not path.exists():
+        raise SystemExit(f"{path} is absent: begin without --resume")
+    saved = torch.load(path, map_location="cpu")
+    if len(saved["values"]) != len(weights.values):
+        raise SystemExit(f"{path} is of another network: {saved['network']}; set --width and --head")
+    return saved
+
+
+@torch.no_grad()
+def validate(net, store, indices, size):
+    """The figures of a network on pictures of the store, stretched to its input."""
+    device, matrix = next(net.parameters()).device, 0
+    for index in indices:
+        picture = np.asarray(Image.fromarray(store.picture(index)).resize((size, size), Image.BILINEAR))
+        tensor = torch.from_numpy(picture.copy()).permute(2, 0, 1)[None].to(device).float() / 127.5 - 1
+        logits = upsample(net(tensor.contiguous(memory_format=torch.channels_last))[0], size)
+        labels = logits[0].argmax(0).cpu().numpy()
+        truth = store.mask(index)
+        matrix = matrix + confusion(truth, to_source(labels, *truth.shape))
+    return figures(matrix)

@@ -1,0 +1,152 @@
+"""Training samples: a random view of a picture, and what the network should say of it."""
+
+import numpy as np
+from PIL import Image
+from store import CLASSES, GRID, HINT_GRID, HINT_STEPS, HINTS, LOG_STEPS, TRUE_MASKS, VOID
+
+# How much a true mask weighs beside the teacher's answer where there are both.
+MASK_SHARE = 0.5
+BACKGROUND = 0
+PERSON = 15
+
+PROBABILITIES = np.exp(-np.arange(256) / LOG_STEPS).astype(np.float32)
+
+
+class Samples:
+    """Draws pictures, rare classes more often, and makes samples of them.
+
+    - indices: the pictures to draw from
+    - plain: the whole picture without any change, for tests
+    """
+
+    def __init__(self, store, indices, seed, plain=False):
+        self.store, self.indices, self.plain = store, np.asarray(indices), plain
+        self.random = np.random.default_rng(seed)
+        self.presence = np.zeros((len(store), CLASSES), bool)
+        self.looked = np.zeros(len(store), np.int8)  # 1: at its mask, 2: at the teacher's answer
+        self.queue = []
+
+    def refresh(self):
+        """Looks at what the teacher has answered by now, and sets how often each picture is drawn."""
+        store = self.store
+        answered = np.zeros(len(store), bool) if store.done is None else store.done[:] > 0
+        for index in self.indices:
+            if store.entries[index]["kind"] in TRUE_MASKS or (store.entries[index]["mask"] and not answered[index]):
+                if not self.looked[index]:
+                    counts = np.bincount(store.mask(index)[::4, ::4].ravel(), minlength=256)[:CLASSES]
+                    self.presence[index] = counts > 0.01 * counts.sum()
+                    self.looked[index] = 1
+            elif answered[index] and self.looked[index] < 2:
+                counts = np.bincount(store.teacher[index].argmin(0).ravel(), minlength=CLASSES)
+                self.presence[index] = counts > 0.01 * counts.sum()
+                self.looked[index] = 2
+        usable = self.indices[self.looked[self.indices] > 0]
+        if not len(usable):
+            raise SystemExit("no picture has a mask or an answer of the teacher: run prepare.py --teacher")
+        there = self.presence[usable][:, 1:]
+        rarity = np.sqrt(len(usable) / np.maximum(there.sum(0), 1))
+        weights = np.where(there, rarity, 0).max(1)
+        weights = np.clip(weights, 1, 10)
+        # Street fashion: 1500 pictures of much the same.
+        weights *= [
+            0.4 if store.entries[i]["name"].startswith("ccp") or store.entries[i]["kind"] == "ccp" else 1
+            for i in usable
+        ]
+        self.usable, self.odds, self.answered = usable, weights / weights.sum(), answered
+
+    def draw(self):
+        """The next picture."""
+        if not self.queue:
+            self.refresh()
+            self.queue = list(self.random.choice(self.usable, 2048, p=self.odds))
+        return self.queue.pop()
+
+    def view(self):
+        """A random part of the picture: for each axis (begin, end) in the picture and in the result, from 0 to 1."""
+        random, kind = self.random, self.random.random()
+        if self.plain or kind < 0.3:
+            return ((0.0, 1.0),) * 2, ((0.0, 1.0),) * 2
+        if kind < 0.8:
+            side = random.uniform(0.45, 1)
+            sides = [min(side * np.exp(random.uniform(-0.25, 0.25)), 1) for _ in range(2)]
+            begins = [random.uniform(0, 1 - side) for side in sides]
+            return tuple((b, b + s) for b, s in zip(begins, sides)), ((0.0, 1.0),) * 2
+        side = random.uniform(0.5, 1)
+        sides = [min(side * np.exp(random.uniform(-0.15, 0.15)), 1) for _ in range(2)]
+        begins = [random.uniform(0, 1 - side) for side in sides]
+        return ((0.0, 1.0),) * 2, tuple((b, b + s) for b, s in zip(begins, sides))
+
+    def sample(self, index, size, cells, map_side):
+        """(picture size x size x 3, target CLASSES x cells x cells, weight cells x cells, hints, their weight).
+
+        The target is a distribution over the classes at points from corner to corner of the result.
+        """
+        store = self.store
+        picture = store.picture(index)
+        height, width = picture.shape[:2]
+        source, target = self.view()
+        mirrored = not self.plain and self.random.random() < 0.5
+
+        (y0, y1), (x0, x1) = [
+            (round(begin * size), max(round(end * size), round(begin * size) + 1)) for begin, end in target
+        ]
+        box = (source[1][0] * width, source[0][0] * height, source[1][1] * width, source[0][1] * height)
+        part = Image.fromarray(picture).resize((x1 - x0, y1 - y0), Image.BILINEAR, box=box)
+        result = np.full((size, size, 3), 127, np.uint8)
+        result[y0:y1, x0:x1] = np.asarray(part)
+
+        def places(count):
+            """For each axis, where in the picture (0 ... 1) the points of a grid of the result lie, and which do."""
+            points = np.arange(count) * (size - 1) / (count - 1) + 0.5
+            for (begin, end), (low, high) in zip(source, ((y0, y1), (x0, x1))):
+                at = (points - low) / (high - low)
+                yield np.clip(begin + at * (end - begin), 0, 1 - 1e-6), (at >= 0) & (at < 1)
+
+        (rows, in_rows), (columns, in_columns) = places(cells)
+        inside = in_rows[:, None] & in_columns[None]
+        distribution, weight = self.target(index, rows, columns)
+        weight = weight * inside
+        hints, hint_weight = np.zeros((HINTS, map_side, map_side), np.float32), 0.0
+        if self.answered[index] and store.hints is not None:
+            (rows, in_rows), (columns, in_columns) = places(map_side)
+            values = (store.hints[index].astype(np.float32) - 128) / HINT_STEPS
+            hints = interpolation(rows, HINT_GRID) @ values @ interpolation(columns, HINT_GRID).T
+            hint_weight = (in_rows[:, None] & in_columns[None]).astype(np.float32)
+        hint_weight = np.broadcast_to(np.float32(hint_weight), (map_side, map_side))
+        if mirrored:
+            result, distribution, weight = result[:, ::-1], distribution[..., ::-1], weight[:, ::-1]
+            hints, hint_weight = hints[..., ::-1], hint_weight[:, ::-1]
+        return result, distribution, weight, hints, hint_weight
+
+    def target(self, index, rows, columns):
+        """The distribution over the classes at each (row, column), and the weight of each point."""
+        store, entry = self.store, self.store.entries[index]
+        soft = hard = None
+        if self.answered[index]:
+            soft = PROBABILITIES[store.teacher[index]]
+            soft = interpolation(rows, GRID) @ soft @ interpolation(columns, GRID).T
+            soft /= soft.sum(0)
+        if entry["mask"]:
+            mask = store.mask(index)
+            labels = mask[(rows * entry["height"]).astype(int)[:, None], (columns * entry["width"]).astype(int)[None]]
+            if entry["kind"] not in TRUE_MASKS:
+                labels = np.where(labels == PERSON, labels, VOID)  # nobody else is labelled
+            hard = (np.arange(CLASSES)[:, None, None] == labels).astype(np.float32)
+            known = (labels != VOID).astype(np.float32)
+        if hard is None:
+            return soft, np.ones(soft.shape[1:], np.float32)
+        if soft is None:
+            return hard, known
+        share = MASK_SHARE * known
+        return share * hard + (1 - share) * soft, np.ones_like(known)
+
+    def batch(self, count, size, cells, map_side):
+        """Arrays of `count` samples."""
+        parts = zip(*(self.sample(self.draw(), size, cells, map_side) for _ in range(count)))
+        return [np.stack(part) for part in parts]
+
+
+def interpolation(places, cells):
+    """A matrix (places x cells) that reads a grid, whose ends lie at 0 and 1, between its points."""
+    at = places * (cells - 1)
+    return np.maximum(1 - np.abs(at[:, None] - np.arange(cells)[None]), 0).astype(np.float32)
