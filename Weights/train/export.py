@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Makes a model file (Weights/FORMAT.md) of a checkpoint, and checks it.
+
+usage: export.py [CHECKPOINT] OUT.safetensors
+
+The averaged weights are taken, batch norms are folded into the convolutions, weights are stored as float16. The file is
+then run by ONNX Runtime and compared with PyTorch; it is only written where they agree.
+"""
+
+import argparse
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+from model import DeepLabV3, upsample
+from store import DEFAULT_WORK
+from torch import nn
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from conversion.container import encode, write
+from conversion.description import describe
+from conversion.known import VOC_LABELS
+from conversion.network import Facts, Layer, Network, activation, affine
+from conversion.simplify import simplify
+
+INPUT = "picture"
+NAME = "silhouette-deeplabv3"
+LICENCE = "Apache-2.0"
+MAX_BYTES = 3_000_000
+# float16 keeps 11 bits: logits of about 10 move by some hundredths on the way through the layers.
+TOLERANCE = 0.02
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(
+        prog="export.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("checkpoint", nargs="?", default=f"{DEFAULT_WORK}/checkpoint.pt", help="default: the last one")
+    parser.add_argument("output", metavar="OUT.safetensors")
+    parser.add_argument("--size", type=int, help="side of the input; default: that of the stage the training was in")
+    parser.add_argument("--stride", type=int, help="output stride; default: likewise")
+    parser.add_argument("--name", default=NAME)
+    parser.add_argument("--licence", default=LICENCE)
+    parser.add_argument("--upstream", default="trained by Weights/train of this project, from random weights")
+    options = parser.parse_args(arguments)
+    path = Path(options.checkpoint).expanduser()
+    net, saved = load(path)
+    size, stride = options.size or saved["size"], options.stride or saved["stride"]
+    net.set_stride(stride)
+    facts = Facts(
+        scale=[1 / 127.5],
+        bias=[-1],
+        order="RGB",
+        labels=VOC_LABELS,
+        kind="logits",
+        name=options.name,
+        licence=options.licence,
+        upstream=options.upstream,
+    )
+    source = {"file": f"after {saved['seen']} pictures", "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    data = model_bytes(net, size, facts, source)
+    worst, same = compare(data, net, size)
+    print(f"{options.output}: {len(data)} bytes, {size}x{size}, output stride {stride}, {saved['seen']} pictures seen")
+    print(f"ONNX Runtime against PyTorch: relative difference at most {worst:.4f}, {same:.2%} of the labels the same")
+    if len(data) > MAX_BYTES:
+        sys.exit(f"export.py: {len(data)} bytes are more than {MAX_BYTES}: train with a smaller --width or --head")
+    if worst > TOLERANCE:
+        sys.exit(f"export.py: a difference of {worst:.4f} is more than {TOLERANCE}")
+    write(options.output, data)
+
+
+def load(path):
+    """(network with the averaged weights, the checkpoint)."""
+    try:
+        saved = torch.load(path, map_location="cpu")
+    except FileNotFoundError:
+        raise SystemExit(f"export.py: {path} is absent: train first") from None
+    net = DeepLabV3(saved["network"]["width"], saved["network"]["head"])
+    missing = net.load_state_dict(saved["average_state"], strict=False).missing_keys
+    # Only how many batches a norm has seen may be missing.
+    if any(not name.endswith("num_batches_tracked") for name in missing):
+        raise SystemExit(f"export.py: {path} lacks {missing[0]}")
+    return net.eval(), saved
+
+
+class Writer:
+    """Turns the modules into layers of the converter's network."""
+
+    def __init__(self):
+        self.layers = []
+
+    def add(self, layer):
+        self.layers.append(layer)
+        return layer.output
+
+    def convolution(self, module, name, x):
+        groups = module.groups
+        bias = None if module.bias is None else module.bias.detach().numpy()
+        attributes = {"stride": list(module.stride), "dilation": list(module.dilation)}
+        attributes["padding"] = list(module.padding) * 2
+        op = "conv2d" if groups == 1 else "depthwiseConv2d"
+        return self.add(Layer(op, name, [x], name, module.weight.detach().numpy(), bias, "none", attributes))
+
+    def block(self, modules, name, x):
+        """A convolution, its batch norm, and the activation if there is one."""
+        x = self.convolution(modules[0], name, x)
+        norm = modules[1]
+        scale = (norm.weight / (norm.running_var + norm.eps).sqrt()).detach()
+        shift = (norm.bias - norm.running_mean * scale).detach()
+        x = self.add(affine(f"{name}/norm", x, f"{name}/norm", scale.numpy(), shift.numpy()))
+        if len(modules) == 2:
+            return x
+        kind = {nn.ReLU6: "relu6", nn.ReLU: "relu"}[type(modules[2])]
+        return self.add(activation(f"{name}/{kind}", x, f"{name}/{kind}", kind))
+
+    def network(self, net, size):
+        x = self.block(net.stem, "stem", INPUT)
+        for index, block in enumerate(net.blocks):
+            name, y = f"block{index + 1}", x
+            if block.expand is not None:
+                y = self.block(block.expand, f"{name}/expand", y)
+            y = self.block(block.depthwise, f"{name}/depthwise", y)
+            y = self.block(block.project, f"{name}/project", y)
+            x = self.add(Layer("add", f"{name}/add", [x, y], f"{name}/add")) if block.adds else y
+        side = (size - 1) // net.stride + 1
+        resize = lambda name, x, side: self.add(
+            Layer("resizeBilinear", name, [x], name, attributes={"size": [side] * 2, "convention": "alignCorners"})
+        )
+        local = self.block(net.local, "local", x)
+        pooled = self.add(Layer("globalAveragePool", "mean", [x], "mean"))
+        pooled = resize("pooled/spread", self.block(net.pooled, "pooled", pooled), side)
+        x = self.add(Layer("concat", "concat", [pooled, local], "concat"))
+        x = self.convolution(net.classes, "classes", self.block(net.join, "join", x))
+        return Network(INPUT, (size, size, 3), self.layers, resize("scores", x, size))
+
+
+def model_bytes(net, size, facts, source) -> bytes:
+    """The model file."""
+    network = simplify(Writer().network(net, size))
+    return encode(describe(network, facts, source), network.layers, float16=True)
+
+
+def compare(data, net, size):
+    """(largest difference of the logits relative to their size, share of labels that agree) on made-up pictures."""
+    from evaluate import Runner
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.safetensors")
+        Path(path).write_bytes(data)
+        runner = Runner(path)
+    random, worst, same = np.random.default_rng(0), 0.0, []
+    for _ in range(3):
+        coarse = torch.from_numpy(random.uniform(0, 255, (1, 3, 9, 9)).astype(np.float32))
+        picture = upsample(coarse, size)[0].permute(1, 2, 0).numpy().astype(np.uint8)
+        tensor = runner.model.normalise(picture)
+        found = runner.session.run(None, {INPUT: tensor})[0][0]
+        with torch.no_grad():
+            expected = upsample(net(torch.from_numpy(tensor))[0], size)[0].numpy()
+        worst = max(worst, float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1)))
+        same.append(float((found.argmax(0) == expected.argmax(0)).mean()))
+    return worst, float(np.mean(same))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
