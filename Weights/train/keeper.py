@@ -11,8 +11,10 @@ from model import DeepLabV3, upsample
 from PIL import Image
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
-LOG_COLUMNS = ("time", "pictures", "size", "stride", "rate", "loss", "hint_loss", "pictures_per_second",
-               "person", "accuracy", "main", "miou")  # fmt: skip
+LOG_COLUMNS = (
+    *("time", "pictures", "size", "stride", "rate", "loss", "hint_loss", "presence_loss", "pictures_per_second"),
+    *("person", "accuracy", "main", "miou"),
+)
 
 
 def stage_at(stages, seen):
@@ -23,14 +25,15 @@ def stage_at(stages, seen):
 class Keeper:
     """Changes the weights, averages them, measures, logs and saves."""
 
-    def __init__(self, options, trainee, weights, shared, saved):
-        self.options, self.trainee, self.weights, self.shared = options, trainee, weights, shared
+    def __init__(self, options, store, trainee, weights, shared, saved):
+        self.options, self.store, self.shared = options, store, shared
+        self.trainee, self.weights = trainee, weights
         self.saved = saved
         self.stopping = False
         self.began_at = int(shared.state[0])
 
-    def begin(self, store, values, gradient):
-        self.values, self.gradient, self.store = values, gradient, store
+    def begin(self, values, gradient):
+        self.values, self.gradient = values, gradient
         buffers = {name: b for name, b in self.trainee.named_buffers() if b.dtype.is_floating_point}
         self.buffers = buffers
         saved = self.saved
@@ -60,12 +63,12 @@ class Keeper:
             rate *= max(1 - (seen - self.began_at) / options.finish, 0)
         return rate
 
-    def step(self, loss, hint_loss, size, stride):
+    def step(self, losses, size, stride):
         options, shared = self.options, self.shared
         pictures = options.batch * options.workers
         gradient = self.gradient if options.workers == 1 else shared.gradients.mean(0)
         norm = float(gradient.norm())
-        if math.isfinite(norm) and math.isfinite(loss):
+        if math.isfinite(norm) and math.isfinite(losses[0]):
             self.adam(gradient * min(1, 5 / (norm + 1e-6)))
         seen = int(shared.state[0]) + pictures
         shared.state[0] = seen
@@ -74,7 +77,7 @@ class Keeper:
         self.average.lerp_(self.values, fresh)
         for name, buffer in self.buffers.items():
             self.average_buffers[name].lerp_(buffer, fresh)
-        self.losses.append((loss, hint_loss))
+        self.losses.append(losses)
         self.counted += pictures
         done = (options.finish and seen - self.began_at >= options.finish) or (options.until and seen >= options.until)
         if done or self.stopping:
@@ -116,7 +119,7 @@ class Keeper:
 
     def tell(self, size, stride, measured):
         """A line of the log and on the standard output."""
-        loss, hint_loss = np.mean(self.losses[-50:] or [(math.nan,) * 2], 0)
+        loss, hint_loss, presence_loss = np.mean(self.losses[-50:] or [(math.nan,) * 3], 0)
         now = time.time()
         values = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%S"),
@@ -126,6 +129,7 @@ class Keeper:
             "rate": f"{self.rate():.2e}",
             "loss": f"{loss:.4f}",
             "hint_loss": f"{hint_loss:.4f}",
+            "presence_loss": f"{presence_loss:.4f}",
             "pictures_per_second": f"{self.counted / max(now - self.since, 1e-3):.2f}",
             **{name: f"{value:.4f}" for name, value in measured.items()},
         }

@@ -49,7 +49,9 @@ class InvertedResidual(nn.Module):
 
 
 class DeepLabV3(nn.Module):
-    """Gives logits on the map of the output stride, and the features before them; `upsample` brings maps to a size.
+    """Gives logits on the map of the output stride, the features before them, and the mean of MobileNetV2's last map.
+
+    `upsample` brings maps to a size.
 
     - width: multiplier of the channels of MobileNetV2
     - head: channels of the three 1x1 convolutions behind it
@@ -67,7 +69,8 @@ class DeepLabV3(nn.Module):
                 channels = scaled(outputs, width)
         self.blocks = nn.ModuleList(blocks)
         self.local = conv(channels, head, activation=nn.ReLU)
-        self.pooled = conv(channels, head, activation=nn.ReLU)
+        # No batch norm here: with one value a picture it would mix the pictures of a batch.
+        self.pooled = nn.Sequential(nn.Conv2d(channels, head, 1), nn.ReLU(inplace=True))
         self.join = conv(2 * head, head, activation=nn.ReLU)
         self.classes = nn.Conv2d(head, CLASSES, 1)
         self.set_stride(stride)
@@ -95,9 +98,9 @@ class DeepLabV3(nn.Module):
         for block in self.blocks:
             x = block(x)
         local = self.local(x)
-        pooled = self.pooled(x.mean((2, 3), keepdim=True)).expand_as(local)
-        features = self.join(torch.cat([pooled, local], 1))
-        return self.classes(features), features
+        mean = x.mean((2, 3), keepdim=True)
+        features = self.join(torch.cat([self.pooled(mean).expand_as(local), local], 1))
+        return self.classes(features), features, mean
 
 
 def upsample(maps, size):

@@ -16,11 +16,12 @@ class Samples:
     """Draws pictures, rare classes more often, and makes samples of them.
 
     - indices: the pictures to draw from
+    - crop: the smallest share of a side that is cut out
     - plain: the whole picture without any change, for tests
     """
 
-    def __init__(self, store, indices, seed, plain=False):
-        self.store, self.indices, self.plain = store, np.asarray(indices), plain
+    def __init__(self, store, indices, seed, crop=0.7, plain=False):
+        self.store, self.indices, self.crop, self.plain = store, np.asarray(indices), crop, plain
         self.random = np.random.default_rng(seed)
         self.presence = np.zeros((len(store), CLASSES), bool)
         self.looked = np.zeros(len(store), np.int8)  # 1: at its mask, 2: at the teacher's answer
@@ -63,18 +64,15 @@ class Samples:
 
     def view(self):
         """A random part of the picture: for each axis (begin, end) in the picture and in the result, from 0 to 1."""
-        random, kind = self.random, self.random.random()
+        random, kind, whole = self.random, self.random.random(), ((0.0, 1.0),) * 2
         if self.plain or kind < 0.3:
-            return ((0.0, 1.0),) * 2, ((0.0, 1.0),) * 2
-        if kind < 0.8:
-            side = random.uniform(0.45, 1)
-            sides = [min(side * np.exp(random.uniform(-0.25, 0.25)), 1) for _ in range(2)]
-            begins = [random.uniform(0, 1 - side) for side in sides]
-            return tuple((b, b + s) for b, s in zip(begins, sides)), ((0.0, 1.0),) * 2
-        side = random.uniform(0.5, 1)
+            return whole, whole
+        side = random.uniform(self.crop, 1)
         sides = [min(side * np.exp(random.uniform(-0.15, 0.15)), 1) for _ in range(2)]
         begins = [random.uniform(0, 1 - side) for side in sides]
-        return ((0.0, 1.0),) * 2, tuple((b, b + s) for b, s in zip(begins, sides))
+        part = tuple((begin, begin + side) for begin, side in zip(begins, sides))
+        # Mostly a part of the picture enlarged, sometimes the whole picture made smaller.
+        return (part, whole) if kind < 0.85 else (whole, part)
 
     def sample(self, index, size, cells, map_side):
         """(picture size x size x 3, target CLASSES x cells x cells, weight cells x cells, hints, their weight).

@@ -25,6 +25,7 @@ import torch
 from keeper import Keeper, load_checkpoint, stage_at
 from samples import Samples
 from store import DEFAULT_WORK, Store
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 from trainee import Trainee, Weights
 
 STAGES = "129:16:60000,161:16:140000,193:16:260000,257:16"
@@ -39,6 +40,7 @@ def main(arguments):
     parser.add_argument("--workers", type=int, default=1, help="processes that share each step; one a core is best")
     parser.add_argument("--threads", type=int, default=1, help="threads of each")
     parser.add_argument("--device", default="cpu", help="cpu, or cuda with one worker")
+    parser.add_argument("--loaders", type=int, default=0, help="processes that prepare pictures for one worker")
     parser.add_argument("--batch", type=int, default=16, help="pictures of one worker in one step")
     parser.add_argument(
         "--stages",
@@ -53,6 +55,8 @@ def main(arguments):
     parser.add_argument("--half", type=int, default=300_000, help="pictures until the rate has halved")
     parser.add_argument("--finish", type=int, metavar="PICTURES", help="let the rate fall to 0 from here on, and end")
     parser.add_argument("--hints", type=float, default=3, help="weight of the teacher's features in the loss")
+    parser.add_argument("--presence", type=float, default=0.2, help="weight of the classes of the whole picture")
+    parser.add_argument("--crop", type=float, default=0.7, help="smallest share of a side that is cut out")
     parser.add_argument("--minutes", type=float, default=5, help="between checkpoints")
     parser.add_argument("--until", type=int, help="end when so many pictures were seen")
     parser.add_argument("--overfit", type=int, metavar="N", help="a trial: N pictures only, without any change to them")
@@ -60,6 +64,8 @@ def main(arguments):
     options = parser.parse_args(arguments)
     options.work = Path(options.work).expanduser()
     options.stages = [read_stage(text) for text in options.stages.split(",")]
+    if options.workers > 1 and (options.loaders or options.device != "cpu"):
+        parser.error("--loaders and --device are for one worker: leave out --workers")
     if not options.resume and (options.work / "checkpoint.pt").exists():
         parser.error(f"{options.work}/checkpoint.pt exists: go on with --resume, or remove it to begin anew")
     run(options)
@@ -89,6 +95,7 @@ class Shared:
 
 def run(options):
     """The first process: takes part in the work, and steps, measures and saves."""
+    store = Store(options.work)
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
     trainee = Trainee(options.width, options.head)
@@ -100,7 +107,7 @@ def run(options):
         shared.state[0] = saved["seen"]
         torch.manual_seed(options.seed + saved["seen"])
     trainee.to(options.device)
-    keeper = Keeper(options, trainee, weights, shared, saved)
+    keeper = Keeper(options, store, trainee, weights, shared, saved)
 
     def stop(*_):
         keeper.stopping = True  # the end is shared between the barriers of a step, so that all see it at once
@@ -146,26 +153,41 @@ def work_along(options, trainee, weights, shared, rank, keeper):
     values = shared.values if on_cpu else shared.values.to(options.device)
     gradient = shared.gradients[rank] if on_cpu else torch.zeros_like(values)
     weights.bind(values, gradient)
-    store = Store(options.work)
-    indices = store.training()[: options.overfit] if options.overfit else store.training()
-    seed = [options.seed, rank, int(shared.state[0])]
-    samples = Samples(store, indices, seed, plain=bool(options.overfit))
     trainee.train()
     if keeper is not None:
-        keeper.begin(store, values, gradient)
-    while not shared.state[1]:
-        size, stride = stage_at(options.stages, int(shared.state[0]))
+        keeper.begin(values, gradient)
+    batches = DataLoader(Batches(options, shared.state, rank), batch_size=None, num_workers=options.loaders)
+    for size, stride, batch in batches:
         trainee.net.set_stride(stride)
-        batch = samples.batch(options.batch, size, (size - 1) // 4 + 1, (size - 1) // stride + 1)
         gradient.zero_()
-        loss, hint_loss = trainee.losses(batch, options.device)
-        (loss + options.hints * hint_loss).backward()
+        losses = trainee.losses(batch, options.device)
+        (losses[0] + options.hints * losses[1] + options.presence * losses[2]).backward()
         shared.barrier.wait()
         if keeper is not None:
-            keeper.step(float(loss.detach()), float(hint_loss.detach()), size, stride)
+            keeper.step([float(loss.detach()) for loss in losses], size, stride)
         shared.barrier.wait()
+        if shared.state[1]:
+            break
     if keeper is not None:
         keeper.save(*stage_at(options.stages, int(shared.state[0])))
+
+
+class Batches(IterableDataset):
+    """Batches without end, each with the size and the output stride of its stage."""
+
+    def __init__(self, options, state, rank):
+        self.options, self.state, self.rank = options, state, rank
+
+    def __iter__(self):
+        options, loader = self.options, get_worker_info()
+        store = Store(options.work)
+        indices = store.training()[: options.overfit] if options.overfit else store.training()
+        seed = [options.seed, self.rank, loader.id if loader else 0, int(self.state[0])]
+        samples = Samples(store, indices, seed, options.crop, plain=bool(options.overfit))
+        while True:
+            size, stride = stage_at(options.stages, int(self.state[0]))
+            # The loss is taken at every fourth pixel, the features at every point of the network's last map.
+            yield size, stride, samples.batch(options.batch, size, (size - 1) // 4 + 1, (size - 1) // stride + 1)
 
 
 if __name__ == "__main__":

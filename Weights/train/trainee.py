@@ -1,11 +1,14 @@
 """What is trained: the network, its loss, and its parameters as one vector."""
 
-import numpy as np
+from contextlib import nullcontext
+
 import torch
 from model import DeepLabV3, upsample
-from store import HINTS
+from store import CLASSES, HINTS
 from torch import nn
 from torch.nn import functional
+
+PRESENT = 0.01  # the share of a picture that a class must have to count as shown
 
 
 class Weights:
@@ -27,32 +30,39 @@ class Weights:
 
 
 class Trainee(nn.Module):
-    """The network, and the convolution that compares its features with the teacher's."""
+    """The network, and what only training needs: comparing its features with the teacher's, and naming the classes
+    of the whole picture."""
 
     def __init__(self, width, head):
         super().__init__()
         self.net = DeepLabV3(width, head)
         self.compare = nn.Conv2d(head, HINTS, 1)
+        self.presence = nn.Conv2d(self.net.pooled[0].in_channels, CLASSES, 1)
 
     def losses(self, batch, device):
-        """(against the classes, against the teacher's features) of a batch of `Samples`."""
-        pictures, target, weight, hints, hint_weight = (torch.from_numpy(np.ascontiguousarray(a)) for a in batch)
-        pictures = vary_colours(pictures.permute(0, 3, 1, 2).float()).to(device) / 127.5 - 1
-        logits, features = self.net(pictures.contiguous(memory_format=torch.channels_last))
-        target, weight, hints, hint_weight = (t.to(device) for t in (target, weight, hints, hint_weight))
+        """Of a batch of `Samples`: by pixel, against the teacher's features, by the classes of the whole picture."""
+        pictures, target, weight, hints, hint_weight = (part.to(device) for part in batch)
+        pictures = vary_colours(pictures.permute(0, 3, 1, 2).float()) / 127.5 - 1
+        # Half the bits are quicker on a GPU only.
+        with nullcontext() if device == "cpu" else torch.autocast("cuda", torch.bfloat16):
+            logits, features, mean = self.net(pictures.contiguous(memory_format=torch.channels_last))
+        features, mean = features.float(), mean.float()
         scores = functional.log_softmax(upsample(logits.float(), target.shape[-1]), 1)
         loss = (-(target * scores).sum(1) * weight).sum() / weight.sum().clamp(min=1)
         errors = (self.compare(features) - hints).pow(2).mean(1)
         hint_loss = (errors * hint_weight).sum() / hint_weight.sum().clamp(min=1)
-        return loss, hint_loss
+        shown = ((target * weight[:, None]).sum((2, 3)) > PRESENT * weight.sum((1, 2))[:, None]).float()
+        named = self.presence(mean)[:, :, 0, 0]
+        presence_loss = functional.binary_cross_entropy_with_logits(named, shown, reduction="none").sum(1).mean()
+        return loss, hint_loss, presence_loss
 
 
 def vary_colours(pictures):
     """Random contrast, brightness, saturation and tint of each picture; now and then no colour at all."""
-    count = len(pictures)
-    uniform = lambda reach, channels=1: 1 + (torch.rand(count, channels, 1, 1) * 2 - 1) * reach
+    random = lambda channels=1: torch.rand(len(pictures), channels, 1, 1, device=pictures.device)
+    uniform = lambda reach, channels=1: 1 + (random(channels) * 2 - 1) * reach
     gray = pictures.mean(1, keepdim=True)
-    saturation = uniform(0.4) * (torch.rand(count, 1, 1, 1) > 0.05)
+    saturation = uniform(0.4) * (random() > 0.05)
     pictures = gray + (pictures - gray) * saturation
     middle = gray.mean((2, 3), keepdim=True)
     pictures = (middle + (pictures - middle) * uniform(0.3)) * uniform(0.25) * uniform(0.08, 3)
