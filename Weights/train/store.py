@@ -59,7 +59,8 @@ class Store:
         self.teacher = self.hints = self.done = None
         if (self.folder / "done.bin").exists():
             self.teacher = self.map_file("teacher.bin", (CLASSES, GRID, GRID), "r")
-            self.hints = self.map_file("hints.bin", (HINTS, HINT_GRID, HINT_GRID), "r")
+            if (self.folder / "hints.bin").exists():  # pack.py leaves them behind
+                self.hints = self.map_file("hints.bin", (HINTS, HINT_GRID, HINT_GRID), "r")
             self.done = self.map_file("done.bin", (), "r")
 
     def __len__(self):
