@@ -1,0 +1,290 @@
+"""Weights/train on made-up pictures: packing, a teacher, training, resuming, exporting, measuring."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import WEIGHTS
+from PIL import Image
+
+torch = pytest.importorskip("torch", reason="PyTorch is absent; Weights/train/requirements.txt names it")
+
+TRAIN = WEIGHTS / "train"
+sys.path.insert(0, str(TRAIN))
+
+import evaluate  # noqa: E402
+import export  # noqa: E402
+import metrics  # noqa: E402
+import pack  # noqa: E402
+import prepare  # noqa: E402
+import train  # noqa: E402
+from conversion.model_file import ModelFile  # noqa: E402
+from model import DeepLabV3, cost, upsample  # noqa: E402
+from samples import Samples  # noqa: E402
+from store import CLASSES, GRID, VOID, Store  # noqa: E402
+
+SMALL = ("--width", "0.25", "--head", "32")
+
+
+def run_training(*arguments):
+    """In a process of its own, as it handles signals and begins further processes."""
+    subprocess.run([sys.executable, str(TRAIN / "train.py"), *map(str, arguments)], check=True, timeout=600)
+
+
+def write_pair(folder, name, kind, random, masked=True):
+    """A disc of class 15 (or 8) on a plain ground."""
+    height, width = 40 + random.integers(30), 50 + random.integers(30)
+    y, x = np.mgrid[:height, :width]
+    inside = (y - height / 2) ** 2 + (x - width / 3) ** 2 < (height / 3) ** 2
+    picture = np.where(inside[..., None], random.integers(120, 255, 3), random.integers(0, 100, 3)).astype(np.uint8)
+    images = folder / kind / "images" if kind != "unlabelled" else folder / kind
+    images.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(picture).save(images / f"{name}.jpg", quality=95)
+    if masked:
+        (folder / kind / "masks").mkdir(exist_ok=True)
+        mask = np.where(inside, 15 if kind == "ccp" else 8, 0).astype(np.uint8)
+        mask[0] = VOID
+        Image.fromarray(mask).save(folder / kind / "masks" / f"{name}.png")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder in the layout of the training pictures."""
+    folder, random = tmp_path_factory.mktemp("data"), np.random.default_rng(0)
+    for index in range(60):
+        write_pair(folder, f"a{index}", "voc", random)
+    for index in range(4):
+        write_pair(folder, f"b{index}", "ccp", random)
+        write_pair(folder, f"c{index}", "unlabelled", random, masked=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory):
+    """An untrained network as a model file."""
+    torch.manual_seed(0)
+    net = DeepLabV3(0.25, 64).eval()
+    with torch.no_grad():
+        net.classes.weight.mul_(100)
+    facts = export.Facts(scale=[1 / 127.5], bias=[-1], order="RGB", labels=export.VOC_LABELS, name="teacher")
+    path = tmp_path_factory.mktemp("teacher") / "teacher.safetensors"
+    path.write_bytes(export.model_bytes(net, 65, facts, {}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def work(data, teacher, tmp_path_factory):
+    """A prepared work folder."""
+    folder = tmp_path_factory.mktemp("work")
+    prepare.main(["--data", str(data), "--work", str(folder), "--teacher", str(teacher)])
+    return folder
+
+
+def test_pictures_and_masks_come_back_as_they_were(work, data):
+    store = Store(work)
+    assert [sum(e["kind"] == kind for e in store.entries) for kind in ("voc", "ccp", "unlabelled")] == [60, 4, 4]
+    for index, entry in enumerate(store.entries):
+        if entry["kind"] == "unlabelled":
+            assert store.mask(index) is None
+            continue
+        folder = data / entry["kind"]
+        expected = np.asarray(Image.open(folder / "images" / f"{entry['name']}.jpg"))
+        assert np.array_equal(store.picture(index), expected)
+        assert np.array_equal(store.mask(index), np.asarray(Image.open(folder / "masks" / f"{entry['name']}.png")))
+
+
+def test_validation_pictures_have_true_masks_and_are_not_trained_on(work):
+    store = Store(work)
+    kept = store.validation()
+    assert kept
+    assert {store.entries[index]["kind"] for index in kept} == {"voc"}
+    assert not set(kept) & set(store.training())
+
+
+def test_the_teacher_is_asked_once_and_remembered_closely(work, teacher, data):
+    store, asked = Store(work), prepare.Teacher(str(teacher), 1)
+    assert store.done[:].all()
+    probabilities, _ = asked.answer(store.picture(5), False)
+    kept = np.exp(-store.teacher[5].astype(np.float32) / 16)
+    assert np.abs(kept - probabilities).max() < 0.04
+    before = os.stat(work / "teacher.bin").st_mtime_ns
+    asked.session = None  # it would fail if it were asked again
+    prepare.ask_teacher(store, str(teacher), False, 1)
+    assert os.stat(work / "teacher.bin").st_mtime_ns == before
+
+
+def test_a_plain_sample_shows_the_picture_and_its_mask(work):
+    store = Store(work)
+    index = store.training()[0]
+    samples = Samples(store, [index], 0, plain=True)
+    samples.refresh()
+    samples.answered[:] = False
+    picture, target, weight, _, hint_weight = samples.sample(index, 65, 17, 5)
+    expected = Image.fromarray(store.picture(index)).resize((65, 65), Image.BILINEAR)
+    assert np.array_equal(picture, np.asarray(expected))
+    mask = store.mask(index)
+    at = lambda side: ((np.arange(17) * 4 + 0.5) / 65 * side).astype(int)
+    labels = mask[at(mask.shape[0])[:, None], at(mask.shape[1])]
+    known = labels != VOID
+    assert np.array_equal(weight, known)
+    assert np.array_equal(target.argmax(0)[known], labels[known])
+    assert not hint_weight.any()
+
+
+def test_views_of_a_sample_agree_with_each_other(work):
+    """Discs are lighter than the ground: wherever a view was taken, the mask must follow."""
+    store = Store(work)
+    samples = Samples(store, store.training(), 1, crop=0.5)
+    samples.refresh()
+    samples.answered[:] = False
+    agreed = []
+    for index in [i for i in store.training() if store.entries[i]["kind"] == "voc"][:40]:
+        picture, target, weight, _, _ = samples.sample(index, 65, 17, 5)
+        light = picture[::4, ::4].mean(-1) > 110
+        agreed.append((light == (target[8] > 0.5))[(weight > 0) & (picture[::4, ::4] != 127).any(-1)].mean())
+    assert np.mean(agreed) > 0.93
+
+
+def test_bystanders_are_left_to_the_teacher(work):
+    store = Store(work)
+    index = next(i for i, entry in enumerate(store.entries) if entry["kind"] == "ccp")
+    samples = Samples(store, [index], 0, plain=True)
+    samples.refresh()
+    middle = np.array([0.5])
+    corner, person = samples.target(index, middle, np.array([0.98])), samples.target(index, middle, np.array([0.33]))
+    soft = np.exp(-store.teacher[index].astype(np.float32) / 16)
+    assert corner[0][:, 0, 0] == pytest.approx(soft[:, 16, 31] / soft[:, 16, 31].sum(), abs=0.1)
+    assert person[0][15, 0, 0] >= 0.5
+
+
+@pytest.mark.parametrize("stride", [8, 16, 32])
+def test_the_map_has_the_output_stride(stride):
+    net = DeepLabV3(0.25, 32, stride).eval()
+    with torch.no_grad():
+        logits, features, _ = net(torch.zeros(1, 3, 129, 97))
+    assert logits.shape == (1, CLASSES, 128 // stride + 1, 96 // stride + 1)
+    assert features.shape[1] == 32
+
+
+def test_the_default_network_keeps_to_its_limits():
+    net = DeepLabV3()
+    multiplies, parameters = cost(net, 257)
+    assert multiplies < 725.8e6  # those of the published network at 257 x 257
+    assert parameters * 2 < export.MAX_BYTES
+
+
+def test_figures_of_a_known_matrix():
+    truth, found = np.array([0, 0, 15, 15, VOID]), np.array([0, 15, 15, 15, 8])
+    matrix = metrics.confusion(truth, found)
+    values = metrics.figures(matrix)
+    assert values["accuracy"] == 0.75
+    assert values["person"] == pytest.approx(2 / 3)
+    assert values["main"] == pytest.approx(2 / 3)
+    assert values["miou"] == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+@pytest.mark.parametrize("height, width", [(37, 91), (300, 17), (65, 65)])
+def test_labels_are_brought_back_as_pillow_does(height, width):
+    labels = np.random.default_rng(0).integers(0, 21, (65, 65)).astype(np.uint8)
+    expected = np.asarray(Image.fromarray(labels).resize((width, height), Image.NEAREST))
+    assert np.array_equal(metrics.to_source(labels, height, width), expected)
+
+
+def test_training_learns_stops_resumes_and_ends_in_a_model_file(work, data, tmp_path, capsys):
+    common = ("--work", work, *SMALL, "--stages", "65:16", "--batch", "8", "--warm-up", "64", "--overfit", "8")
+    with pytest.raises(SystemExit, match="without --resume"):
+        train.main([*map(str, common), "--resume"])
+    run_training(*common, "--until", "400", "--rate", "3e-3")
+    with pytest.raises(SystemExit):  # it does not overwrite
+        train.main(list(map(str, common)))
+    assert "--resume" in capsys.readouterr().err
+    run_training(*common, "--resume", "--workers", "2", "--finish", "160")
+    with open(work / "log.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert int(rows[-1]["pictures"]) == 560
+    assert float(rows[-1]["loss"]) < 0.8 * float(rows[0]["loss"])
+
+    target = tmp_path / "model.safetensors"
+    export.main([str(work / "checkpoint.pt"), str(target)])
+    model = ModelFile(target)
+    assert model.document["labels"][15] == "person"
+    assert model.document["source"]["licence"] == "Apache-2.0"
+    assert {str(tensor.dtype) for tensor in model.tensors.values()} == {"float16", "float32"}
+
+    (tmp_path / "eval").mkdir()
+    os.symlink(data / "voc", tmp_path / "eval" / "voc")
+    evaluate.main(["--data", str(tmp_path / "eval"), "--json", str(tmp_path / "figures.json"), str(target)])
+    found = capsys.readouterr().out
+    assert "60 pictures" in found
+    assert "| cat |" in found
+    assert json.loads((tmp_path / "figures.json").read_text())["model"]["accuracy"] > 0.5
+
+
+def test_a_signal_saves_and_ends(work, tmp_path):
+    for name in os.listdir(work):
+        if name.endswith((".bin", ".json", ".npz")):
+            os.symlink(work / name, tmp_path / name)
+    command = [sys.executable, TRAIN / "train.py", "--work", tmp_path, *SMALL, "--stages", "33:16", "--batch", "4"]
+    process = subprocess.Popen([*map(str, command), "--workers", "2", "--minutes", "0.001"], stdout=subprocess.PIPE)
+    try:
+        process.stdout.readline()  # it trains
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        assert process.wait(timeout=120) == 0
+    finally:
+        process.kill()
+    assert export.load(tmp_path / "checkpoint.pt")[1]["seen"] > 0
+
+
+def test_a_pack_holds_what_training_needs(work, tmp_path):
+    pack.main(["pack", "--work", str(work), str(tmp_path / "all.zip")])
+    pack.main(["unpack", "--work", str(tmp_path / "copy"), str(tmp_path / "all.zip")])
+    before, after = Store(work), Store(tmp_path / "copy")
+    assert [entry["name"] for entry in after.entries] == [entry["name"] for entry in before.entries]
+    assert np.array_equal(after.mask(3), before.mask(3))
+    assert np.abs(after.picture(3).astype(int) - before.picture(3)).mean() < 12
+    assert np.array_equal(after.teacher[3].argmin(0), before.teacher[3].argmin(0))
+    samples = Samples(after, after.training(), 0)
+    picture, target, *_ = samples.batch(2, 65, 17, 5)
+    assert picture.shape == (2, 65, 65, 3)
+    assert target.shape == (2, CLASSES, 17, 17)
+
+
+def test_the_answer_is_shortened_to_its_two_likeliest_classes():
+    answer = np.full((CLASSES, GRID, GRID), 200, np.uint8)
+    answer[3], answer[7] = 8, 15
+    restored = pack.restore(pack.shorten(answer))
+    assert np.abs(restored[3].astype(int) - answer[3]).max() < 4
+    assert np.abs(restored[7].astype(int) - answer[7]).max() < 4
+
+
+def test_upsampling_is_that_of_the_model_file():
+    maps = torch.arange(9.0).reshape(1, 1, 3, 3)
+    assert upsample(maps, 5)[0, 0, 0].tolist() == [0, 0.5, 1, 1.5, 2]
+
+
+@pytest.mark.parametrize(
+    "script, arguments, named",
+    [
+        (prepare, ("--data", "nowhere", "--work", "WORK"), "nowhere"),
+        (train, ("--work", "WORK"), "prepare.py"),
+        (train, ("--work", "WORK", "--stages", "fast"), "--stages"),
+        (train, ("--work", "WORK", "--workers", "2", "--loaders", "2"), "--workers"),
+        (evaluate, ("--data", "nowhere", "model.safetensors"), "nowhere"),
+        (export, ("nowhere.pt", "out.safetensors"), "nowhere.pt"),
+        (pack, ("pack", "--work", "WORK", "out.zip"), "prepare.py"),
+    ],
+)
+def test_what_is_missing_is_named(script, arguments, named, tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        script.main([str(tmp_path) if argument == "WORK" else argument for argument in arguments])
+    assert ended.value.code != 0
+    assert named in f"{ended.value.code} {capsys.readouterr().err}"
