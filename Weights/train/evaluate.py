@@ -26,7 +26,6 @@ from conversion.errors import ConversionError
 from conversion.known import VOC_LABELS
 from conversion.model_file import ModelFile
 
-DEFAULT_DATA = "../shared/eval"
 SUBSETS = ("voc", "coco")
 
 
@@ -35,7 +34,7 @@ def main(arguments):
         prog="evaluate.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("models", metavar="MODEL", nargs="+")
-    parser.add_argument("--data", default=DEFAULT_DATA, help=f"folders of images and masks; default {DEFAULT_DATA}")
+    parser.add_argument("--data", required=True, help="a folder with voc/ or coco/, each of images and masks")
     parser.add_argument("--subset", choices=SUBSETS, help="one of the folders only")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
