@@ -28,7 +28,7 @@ from store import DEFAULT_WORK, Store
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 from trainee import Trainee, Weights
 
-STAGES = "129:16:60000,161:16:140000,193:16:260000,257:16"
+STAGES = "129:16:150000,193:16:400000,257:16"
 
 
 def main(arguments):
