@@ -55,7 +55,7 @@ let package = Package(
             name: "PreviewServer",
             dependencies: [
                 "PreviewProtocol", "CWebSockets", "CZlib", "Silhouette", "ModelGraph", "Imaging",
-            ]),
+            ], exclude: ["README.md"]),
         .executableTarget(
             name: "SilhouetteCLI",
             dependencies: [

@@ -2,8 +2,8 @@ import CZlib
 
 /// Writes the bytes of a mask shorter, and reads them again.
 public enum MaskCodec {
-    /// How hard deflate tries, 1 to 9. (Measured in web/protocol.md: beyond 1 a mask gets little shorter.)
-    public static let deflateLevel: Int32 = 1
+    /// How hard deflate tries, 1 to 9: beyond it a mask gets little shorter (Sources/PreviewServer/README.md has figures).
+    public static let deflateLevel: Int32 = 2
 
     /// Writes a mask.
     ///

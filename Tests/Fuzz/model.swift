@@ -6,7 +6,7 @@
 //     1  the container's header; its length is put in front and some tensors behind
 //     2  the document; a container with the tensors that `tensors` lists is put around it
 //
-// modules: ModelGraph
+// modules: ModelGraph JSONText
 
 import Glibc
 
