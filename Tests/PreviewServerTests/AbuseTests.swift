@@ -187,7 +187,7 @@ struct AbuseTests {
         engine.allow(1_000_000)
         let server = try TestServer.gated(engine) { $0.limits.framesPerSecond = 1e6 }
         defer { server.stop() }
-        let client = try TestClient.preview(port: server.port, timeout: 1)
+        let client = try TestClient.preview(port: server.port, timeout: 1, receiveBuffer: 4096)
         let before = residentByteCount
         // Each is answered by an error, until the system's buffers are full of them.
         let unknown = PreviewMessage(.hello, json: "{}")
