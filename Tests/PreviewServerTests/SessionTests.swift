@@ -153,8 +153,9 @@ struct SessionTests {
         #expect(dropped.header.kind == .dropped && dropped.header.sequence == 2 && dropped.header.timestamp == 2000)
         client.send(TestServer.frame(4))
         #expect(try client.message().header.sequence == 3)
-        engine.allow(2)
         for sequence in [1, 4] as [UInt32] {
+            // One at a time: two results at once may be one too many for a page that seems slow.
+            engine.allow()
             #expect(try client.message().header.kind == .categories)
             let result = try client.message()
             #expect(result.header.kind == .result && result.header.sequence == sequence)
