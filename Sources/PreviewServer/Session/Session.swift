@@ -61,7 +61,9 @@ final class Session {
         rules = FrameRules(pixelLimit: limits.pixelCount, takesFrames: context.broadcast == nil)
         assembler = MessageAssembler(byteLimit: limits.messageByteCount)
         limiter = RateLimiter(rate: limits.framesPerSecond, burst: max(2, limits.framesPerSecond / 4))
-        program = context.defaultProgram
+        // With live streams of its own: a stream runs one frame at a time and drops what comes too soon. It was made before, so it
+        // can be made again.
+        program = (try? FrameProgram(PreviewSettings(), models: context.models)) ?? context.defaultProgram
         share = context.budget.share()
     }
 
