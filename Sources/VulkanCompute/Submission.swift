@@ -10,20 +10,15 @@ public final class Submission: @unchecked Sendable {
     private let fence: VkFence
     /// What the device may still be working on.
     private var pending: RecordedCommands?
-    private let patienceNanoseconds: UInt64
+    /// How long it waits, when it goes away, for a device that nobody has waited for.
+    private static let patienceNanoseconds: UInt64 = 10_000_000_000
 
     /// What devices that hang may still work on, kept for good.
     private static let abandoned = Mutex<[RecordedCommands]>([])
 
     /// Creates a fence that nothing has been submitted with.
-    public convenience init(_ device: Device) throws(VulkanError) {
-        try self.init(device, patienceNanoseconds: 10_000_000_000)
-    }
-
-    /// - Parameter patienceNanoseconds: How long it waits, when it goes away, for a device that nobody has waited for.
-    package init(_ device: Device, patienceNanoseconds: UInt64) throws(VulkanError) {
+    public init(_ device: Device) throws(VulkanError) {
         self.device = device
-        self.patienceNanoseconds = patienceNanoseconds
         var info = VkFenceCreateInfo()
         info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO
         var made: VkFence?
@@ -33,15 +28,15 @@ public final class Submission: @unchecked Sendable {
     }
 
     deinit {
-        // A lost device returns at once.
         if let pending {
-            let result = withUnsafePointer(to: Optional(fence)) {
-                vkWaitForFences(device.handle, 1, $0, 1, patienceNanoseconds)
-            }
-            if result == VK_TIMEOUT {
+            do throws(VulkanError) {
+                try wait(nanoseconds: Self.patienceNanoseconds)
+            } catch  where error.reason == .timedOut {
                 // They hold the device, so that is not destroyed either.
                 Self.abandoned.withLock { $0.append(pending) }
                 return
+            } catch {
+                // A lost device works on nothing any more.
             }
         }
         vkDestroyFence(device.handle, fence, nil)

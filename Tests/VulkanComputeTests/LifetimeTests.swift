@@ -3,15 +3,15 @@ import VulkanCompute
 
 @Suite("Lifetimes under validation", .serialized, .needsVulkan, .needsValidation)
 struct LifetimeTests {
-    /// Something that takes about a tenth of a second, or several.
-    private func slow(_ device: Device, _ buffer: Buffer, tenths: UInt32 = 1) throws -> RecordedCommands {
+    /// Something that takes about a tenth of a second.
+    private func slow(_ device: Device, _ buffer: Buffer) throws -> RecordedCommands {
         let pipeline = try TestShader.slow.pipeline(device)
         return try RecordedCommands(
             device,
             [
                 .dispatch(
                     .init(
-                        name: "slow", pipeline, [.storage(buffer.all)], pushConstants: [tenths * 20_000_000],
+                        name: "slow", pipeline, [.storage(buffer.all)], pushConstants: [20_000_000],
                         groups: (1, 1, 1), reads: [buffer.all], writes: [buffer.all]))
             ])
     }
@@ -67,18 +67,13 @@ struct LifetimeTests {
 
     @Test("Who lets go of a device that hangs does not wait for good, and nothing that it works on is destroyed")
     func hanging() throws {
-        let instance = try VulkanInstance(validation: true)
+        let instance = try VulkanInstance(validation: true, faults: FaultInjector([.timeOut()]))
         weak var kept: Device?
-        var isWorking = false
         do {
             let device = try Device(try #require(try instance.physicalDevices().first), instance: instance)
             kept = device
-            let submission = try Submission(device, patienceNanoseconds: 1_000_000)
-            try submission.submit(try slow(device, try Buffer.of([1], device), tenths: 30))
-            // A driver that was done before `submit` came back, as llvmpipe at times, cannot seem to hang.
-            isWorking = (try? submission.wait(nanoseconds: 0)) == nil
+            try Submission(device).submit(try slow(device, try Buffer.of([1], device)))
         }
-        guard isWorking else { return }
         let device = try #require(kept)
         // It only seemed to hang: nothing may be at work when the process ends.
         try device.giveUp()
