@@ -64,6 +64,10 @@ package final class FaultInjector: Sendable {
 extension FaultInjector {
     /// What a driver gives for what it cannot make.
     package static let initializationFailed = VK_ERROR_INITIALIZATION_FAILED.rawValue
+
+    /// The wait of a submission that goes away. It has a name of its own: whatever else fails, that it is made in truth keeps
+    /// what the device works on alive.
+    static let lastWait: StaticString = "vkWaitForFences, the last"
 }
 
 extension FaultInjector.Fault {
@@ -86,6 +90,9 @@ extension FaultInjector.Fault {
     package static func timeOut(after: Int = 0) -> Self {
         Self("vkWaitForFences", after: after, times: .max, result: VK_TIMEOUT.rawValue)
     }
+
+    /// A device that nobody has waited for does not finish.
+    package static var hang: Self { Self("\(FaultInjector.lastWait)", times: .max, result: VK_TIMEOUT.rawValue) }
 }
 
 /// Makes a Vulkan call and throws unless it succeeds.
