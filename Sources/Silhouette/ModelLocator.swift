@@ -3,7 +3,8 @@ import Glibc
 /// Finds the model to use when the caller leaves it open.
 ///
 /// In this order: the path that is named; the environment variable `SILHOUETTE_MODEL`; a converted model in the user's
-/// cache, `${XDG_CACHE_HOME:-$HOME/.cache}/silhouette/*.safetensors`, the official ones first.
+/// cache, `${XDG_CACHE_HOME:-$HOME/.cache}/silhouette/*.safetensors`, the official ones first; the default model, which comes
+/// with Silhouette.
 public struct ModelLocator: Sendable {
     /// Why a model was chosen.
     public enum Origin: Sendable, Equatable {
@@ -13,6 +14,8 @@ public struct ModelLocator: Sendable {
         case environment
         /// It lies in the user's cache.
         case cache
+        /// It comes with Silhouette, and there is no other.
+        case included
     }
 
     /// A model file, and why this one.
@@ -26,15 +29,20 @@ public struct ModelLocator: Sendable {
     /// File names that `Weights/fetch` gives to the official models, the preferred one first.
     public static let officialNames = ["deeplabv3_257_mv_gpu.safetensors", "DeepLabV3Int8LUT.safetensors"]
 
+    /// The default model's file, in the checkout and where `scripts/install` puts it.
+    package static let includedFile = "Weights/silhouette-deeplabv3.safetensors"
+
+    private let files: InstalledFiles
     private let environment: @Sendable (String) -> String?
 
     /// Looks into the environment of this process.
     public init() {
-        self.init { name in getenv(name).map { String(cString: $0) } }
+        self.init(InstalledFiles()) { name in getenv(name).map { String(cString: $0) } }
     }
 
     /// Looks into the given environment.
-    package init(environment: @escaping @Sendable (String) -> String?) {
+    package init(_ files: InstalledFiles, environment: @escaping @Sendable (String) -> String?) {
+        self.files = files
         // An empty variable counts as none, as shells and the XDG specification have it.
         self.environment = { name in environment(name).flatMap { $0.isEmpty ? nil : $0 } }
     }
@@ -59,8 +67,11 @@ public struct ModelLocator: Sendable {
             return Location(path: path, origin: .environment)
         }
         if let path = cachedModel { return Location(path: path, origin: .cache) }
+        if let path = files.path(of: Self.includedFile) { return Location(path: path, origin: .included) }
+        let place = files.home.map { " in \($0), which SILHOUETTE_HOME names" } ?? ""
         throw .noModel(
-            "no model found: run Weights/fetch, or name a .safetensors file with --model or SILHOUETTE_MODEL")
+            "no model found, \(Self.includedFile) is missing\(place): run Weights/fetch, "
+                + "or name a .safetensors file with --model or SILHOUETTE_MODEL")
     }
 
     private var cachedModel: String? {

@@ -39,7 +39,7 @@ extension Command<ModelSettings> {
 func showModel(_ settings: ModelSettings) throws -> ExitCode {
     let location = try ModelLocator().locate(settings.path)
     let summary = ModelSummary(try Model(path: location.path))
-    Console.print(summary.description)
+    Console.print(summary.description(file: [location.path, location.origin.explanation]))
     if settings.listsLayers { Console.print("\n" + summary.layerTable) }
     return .success
 }

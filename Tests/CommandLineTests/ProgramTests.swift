@@ -68,7 +68,7 @@ struct ProgramTests {
     func noModel() throws {
         try withScratchFolder { folder in
             for arguments in [["segment", Program.picture], ["model"], ["bench"]] {
-                let outcome = try Program.run(arguments, in: folder)
+                let outcome = try Program.run(arguments, in: folder, environment: ["SILHOUETTE_HOME": folder])
                 #expect(outcome.exitCode == 1)
                 #expect(outcome.errorLines.count == 1)
                 #expect(outcome.errors.contains("Weights/fetch"))
@@ -77,9 +77,18 @@ struct ProgramTests {
         }
     }
 
-    @Test("A model comes from SILHOUETTE_MODEL, or from the cache")
+    @Test("A model comes from SILHOUETTE_MODEL, from the cache, or from the checkout; the latter two are told")
     func models() throws {
         try withScratchFolder { folder in
+            let included = try Program.run(["segment", Program.picture], in: folder)
+            #expect(included.exitCode == 0)
+            #expect(
+                included.errorLines == [
+                    "model: silhouette-deeplabv3 (comes with Silhouette; Weights/fetch gets a better one)"
+                ])
+            let shown = try Program.run(["model"], in: folder)
+            #expect(shown.text.hasPrefix("silhouette-deeplabv3\n"))
+            #expect(shown.text.contains("comes with Silhouette"))
             let named = try Program.run(
                 ["model"], in: folder, environment: ["SILHOUETTE_MODEL": Program.model])
             #expect(named.exitCode == 0)
@@ -87,6 +96,8 @@ struct ProgramTests {
             let bytes = try Data(contentsOf: URL(fileURLWithPath: Program.model))
             try makeFile("\(folder)/.cache/silhouette/some.safetensors", Array(bytes))
             #expect(try Program.run(["model", "--layers"], in: folder).exitCode == 0)
+            let cached = try Program.run(["segment", Program.picture], in: folder)
+            #expect(cached.errorLines == ["model: mini (found in the cache)"])
             let broken = try Program.run(["model", Program.picture], in: folder)
             #expect(broken.exitCode == 1)
             #expect(broken.errorLines.count == 1)

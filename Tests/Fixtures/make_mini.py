@@ -129,7 +129,7 @@ def run(model, inputs, outputs):
     options.intra_op_num_threads = 1
     # A network that is asked for more than its output.
     known = {value.name for value in model.graph.output}
-    model.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in outputs if name not in known)
+    model.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in outputs or () if name not in known)
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     return session.run(outputs, inputs)
 

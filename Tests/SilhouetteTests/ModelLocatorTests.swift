@@ -5,8 +5,9 @@ import Testing
 
 @Suite("Model locator")
 struct ModelLocatorTests {
-    private func locator(_ variables: [String: String]) -> ModelLocator {
-        ModelLocator { variables[$0] }
+    /// A locator that sees these variables, and installed files in a folder if one is given.
+    private func locator(_ variables: [String: String], installed: String = "/nowhere") -> ModelLocator {
+        ModelLocator(InstalledFiles(home: installed, program: nil)) { variables[$0] }
     }
 
     @Test("A named model comes before everything else")
@@ -51,6 +52,18 @@ struct ModelLocatorTests {
                 #expect(try locator.locate(nil).path == "\(folder)/silhouette/\(name)")
             }
             #expect(try locator.locate(nil).origin == .cache)
+        }
+    }
+
+    @Test("The default model comes last")
+    func included() throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/\(ModelLocator.includedFile)")
+            let location = try locator(["XDG_CACHE_HOME": folder], installed: folder).locate(nil)
+            #expect(location.path == "\(folder)/\(ModelLocator.includedFile)")
+            #expect(location.origin == .included)
+            try makeFile("\(folder)/silhouette/a.safetensors")
+            #expect(try locator(["XDG_CACHE_HOME": folder], installed: folder).locate(nil).origin == .cache)
         }
     }
 

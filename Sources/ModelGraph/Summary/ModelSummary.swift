@@ -48,12 +48,16 @@ public struct ModelSummary: Sendable, CustomStringConvertible {
     }
 
     /// The facts, the costs and the operators, in lines of text.
-    public var description: String {
-        ([model.name, ""] + facts() + [""] + costs() + [""] + operators()).joined(separator: "\n")
+    public var description: String { description(file: []) }
+
+    /// The same, with lines on the file that it comes from.
+    package func description(file: [String]) -> String {
+        ([model.name, ""] + facts(file) + [""] + costs() + [""] + operators()).joined(separator: "\n")
     }
 
-    private func facts() -> [String] {
+    private func facts(_ file: [String]) -> [String] {
         var table = TextTable([.left, .left])
+        for (index, line) in file.enumerated() { table.append(index == 0 ? "file" : "", line) }
         let source = model.source
         let origin = [source.file, source.licence].compactMap(\.self).joined(separator: ", ")
         let lines = [origin, source.upstream ?? "", source.sha256.map { "SHA-256 \($0)" } ?? ""].filter { !$0.isEmpty }

@@ -35,8 +35,13 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
         rendering: Rendering(
             kind: settings.output, format: files.format, palette: Palette(of: model), classes: classes.map(Set.init)),
         progress: progress)
+    // Who chose the model knows which it is.
+    let isChosen = location.origin == .named || location.origin == .environment
+    if settings.isVerbose || !isChosen {
+        run.progress.note("model: \(model.name) (\(location.origin.explanation))")
+    }
     if settings.isVerbose {
-        run.progress.note("model: \(location.path) (\(location.origin.explanation))")
+        run.progress.note("file: \(location.path)")
         run.progress.note("device: \(segmenter.deviceName) (\(segmenter.deviceReason))")
     }
     return run.run()
@@ -166,6 +171,7 @@ extension ModelLocator.Origin {
         case .named: "named with --model"
         case .environment: "named by SILHOUETTE_MODEL"
         case .cache: "found in the cache"
+        case .included: "comes with Silhouette; Weights/fetch gets a better one"
         }
     }
 }

@@ -18,17 +18,20 @@ func serve(_ settings: ServeSettings) throws -> ExitCode {
 
     // Before anything takes long, so that a signal is never missed; threads inherit the mask.
     let signals = SignalWaiter()
-    let models = try load(settings)
+    let (models, notes) = try load(settings)
     let server = try PreviewServer(options, models: models)
+    for note in notes { Console.report(singleLine(note)) }
     Console.print("open \(server.address) (Ctrl-C ends it)")
     signals.wait()
     server.stop()
     return .success
 }
 
-private func load(_ settings: ServeSettings) throws -> [ServedModel] {
+/// The models, and what there is to tell of them.
+private func load(_ settings: ServeSettings) throws -> (models: [ServedModel], notes: [String]) {
     let paths: [String?] = settings.models.isEmpty ? [nil] : settings.models
     var models: [ServedModel] = []
+    var notes: [String] = []
     for path in paths {
         let location = try ModelLocator().locate(path)
         let model = try Model(path: location.path)
@@ -46,12 +49,13 @@ private func load(_ settings: ServeSettings) throws -> [ServedModel] {
         }
         let served = try ServedModel(id: id, model: model, options: options)
         models.append(served)
+        notes.append("model: \(model.name) (\(location.origin.explanation))")
         if settings.isVerbose {
-            Console.report("model: \(location.path) (\(location.origin.explanation))")
-            Console.report("device: \(served.deviceName) (\(served.deviceReason))")
+            notes.append("file: \(location.path)")
+            notes.append("device: \(served.deviceName) (\(served.deviceReason))")
         }
     }
-    return models
+    return (models, notes)
 }
 
 private func token(_ settings: ServeSettings) throws -> String? {
