@@ -56,6 +56,7 @@ def main(arguments):
     parser.add_argument("--finish", type=int, metavar="PICTURES", help="let the rate fall to 0 from here on, and end")
     parser.add_argument("--hints", type=float, default=3, help="weight of the teacher's features in the loss")
     parser.add_argument("--presence", type=float, default=0.2, help="weight of the classes of the whole picture")
+    parser.add_argument("--focus", type=float, default=0, help="how much more a pixel weighs that is no background")
     parser.add_argument("--crop", type=float, default=0.7, help="smallest share of a side that is cut out")
     parser.add_argument("--minutes", type=float, default=5, help="between checkpoints")
     parser.add_argument("--until", type=int, help="end when so many pictures were seen")
@@ -160,7 +161,7 @@ def work_along(options, trainee, weights, shared, rank, keeper):
     for size, stride, batch in batches:
         trainee.net.set_stride(stride)
         gradient.zero_()
-        losses = trainee.losses(batch, options.device)
+        losses = trainee.losses(batch, options.device, options.focus)
         (losses[0] + options.hints * losses[1] + options.presence * losses[2]).backward()
         shared.barrier.wait()
         if keeper is not None:

@@ -39,19 +39,23 @@ class Trainee(nn.Module):
         self.compare = nn.Conv2d(head, HINTS, 1)
         self.presence = nn.Conv2d(self.net.pooled[0].in_channels, CLASSES, 1)
 
-    def losses(self, batch, device):
-        """Of a batch of `Samples`: by pixel, against the teacher's features, by the classes of the whole picture."""
-        pictures, target, weight, hints, hint_weight = (part.to(device) for part in batch)
+    def losses(self, batch, device, focus=0):
+        """Of a batch of `Samples`: by pixel, against the teacher's features, by the classes of the whole picture.
+
+        - focus: how much more a pixel weighs that is no background than one that is
+        """
+        pictures, target, known, hints, hint_weight = (part.to(device) for part in batch)
         pictures = vary_colours(pictures.permute(0, 3, 1, 2).float()) / 127.5 - 1
         # Half the bits are quicker on a GPU only.
         with nullcontext() if device == "cpu" else torch.autocast("cuda", torch.bfloat16):
             logits, features, mean = self.net(pictures.contiguous(memory_format=torch.channels_last))
         features, mean = features.float(), mean.float()
         scores = functional.log_softmax(upsample(logits.float(), target.shape[-1]), 1)
+        weight = known * (1 + focus * (1 - target[:, 0]))
         loss = (-(target * scores).sum(1) * weight).sum() / weight.sum().clamp(min=1)
         errors = (self.compare(features) - hints).pow(2).mean(1)
         hint_loss = (errors * hint_weight).sum() / hint_weight.sum().clamp(min=1)
-        shown = ((target * weight[:, None]).sum((2, 3)) > PRESENT * weight.sum((1, 2))[:, None]).float()
+        shown = ((target * known[:, None]).sum((2, 3)) > PRESENT * known.sum((1, 2))[:, None]).float()
         named = self.presence(mean)[:, :, 0, 0]
         presence_loss = functional.binary_cross_entropy_with_logits(named, shown, reduction="none").sum(1).mean()
         return loss, hint_loss, presence_loss
