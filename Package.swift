@@ -67,28 +67,35 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["JSONText", "ModelGraph"], path: "Tests/Support",
             exclude: ["run_onnx.py"]),
+        .target(name: "DeviceSupport", dependencies: ["Silhouette", "VulkanCompute"], path: "Tests/DeviceSupport"),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["JSONText", "ModelGraph", "TestSupport"]),
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
         .testTarget(
             name: "VerificationTests", dependencies: ["Verification", "CPUBackend", "ModelGraph", "TestSupport"]),
         .testTarget(
-            name: "VulkanComputeTests", dependencies: ["CVulkan", "VulkanCompute", "TestSupport"], exclude: ["Shaders"],
-            plugins: ["CompileShaders"]),
+            name: "VulkanComputeTests", dependencies: ["CVulkan", "VulkanCompute", "TestSupport", "DeviceSupport"],
+            exclude: ["Shaders"], plugins: ["CompileShaders"]),
         .testTarget(
             name: "VulkanBackendTests",
             dependencies: [
                 "VulkanBackend", "VulkanCompute", "Verification", "CPUBackend", "ModelGraph", "Imaging", "TestSupport",
+                "DeviceSupport",
             ]),
         .testTarget(name: "EmbedShadersTests", dependencies: ["VulkanBackend", "TestSupport"]),
         .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
         .testTarget(
             name: "SilhouetteTests",
-            dependencies: ["Silhouette", "VulkanBackend", "VulkanCompute", "ModelGraph", "TestSupport"]),
+            dependencies: [
+                "Silhouette", "VulkanBackend", "VulkanCompute", "ModelGraph", "TestSupport", "DeviceSupport",
+            ]),
         .testTarget(name: "PreviewProtocolTests", dependencies: ["PreviewProtocol", "TestSupport"]),
         .testTarget(
             name: "PreviewServerTests",
-            dependencies: ["PreviewServer", "PreviewProtocol", "Silhouette", "ModelGraph", "Imaging", "TestSupport"]),
+            dependencies: [
+                "PreviewServer", "PreviewProtocol", "Silhouette", "ModelGraph", "Imaging", "TestSupport",
+                "DeviceSupport",
+            ]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["TestSupport", "SilhouetteCLI", "Imaging"], exclude: ["Snapshots"]),
     ],

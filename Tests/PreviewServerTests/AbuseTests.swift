@@ -1,3 +1,4 @@
+import DeviceSupport
 import Foundation
 import Glibc
 import PreviewProtocol
@@ -183,9 +184,8 @@ struct AbuseTests {
 
     @Test("A page that sends and never reads is not read from any more, and costs no memory")
     func neverReads() throws {
-        let engine = GatedEngine()
-        engine.allow(1_000_000)
-        let server = try TestServer.gated(engine) { $0.limits.framesPerSecond = 1e6 }
+        let engine = FakeEngine(isGated: false)
+        let server = try TestServer.fake(engine) { $0.limits.framesPerSecond = 1e6 }
         defer { server.stop() }
         let client = try TestClient.preview(port: server.port, timeout: 1, receiveBuffer: 4096)
         let before = residentByteCount
@@ -205,8 +205,8 @@ struct AbuseTests {
 struct ShutdownTests {
     @Test("Pages are told, also those whose frame is in the network; the port is free again")
     func midStream() throws {
-        let engine = GatedEngine()
-        let server = try TestServer.gated(engine)
+        let engine = FakeEngine()
+        let server = try TestServer.fake(engine)
         let clients = try (0..<3).map { _ in try TestClient.preview(port: server.port) }
         clients[0].send(TestServer.frame(1))
         engine.waitForFrame()

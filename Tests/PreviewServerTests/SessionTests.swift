@@ -1,3 +1,4 @@
+import DeviceSupport
 import Foundation
 import Imaging
 import PreviewProtocol
@@ -138,8 +139,8 @@ struct SessionTests {
 
     @Test("Of three frames the middle one is dropped at once: one is in the network, the newest waits")
     func drops() throws {
-        let engine = GatedEngine()
-        let server = try TestServer.gated(engine)
+        let engine = FakeEngine()
+        let server = try TestServer.fake(engine)
         defer {
             engine.allow(100)
             server.stop()
@@ -165,8 +166,8 @@ struct SessionTests {
 
     @Test("Pages take turns: one that sends more than the network can do does not keep another waiting")
     func turns() throws {
-        let engine = GatedEngine()
-        let server = try TestServer.gated(engine)
+        let engine = FakeEngine()
+        let server = try TestServer.fake(engine)
         defer {
             engine.allow(100)
             server.stop()
@@ -185,9 +186,8 @@ struct SessionTests {
 
     @Test("A frame that the network fails on is an error, and the next one is run")
     func failure() throws {
-        let engine = GatedEngine(failingWidth: 3)
-        engine.allow(2)
-        let server = try TestServer.gated(engine)
+        let engine = FakeEngine(isGated: false, failingWidth: 3)
+        let server = try TestServer.fake(engine)
         defer { server.stop() }
         let client = try TestClient.preview(port: server.port)
         client.send(TestServer.frame(1, width: 3))
@@ -200,9 +200,8 @@ struct SessionTests {
 
     @Test("A page's own frame rate drops what is above it")
     func pace() throws {
-        let engine = GatedEngine()
-        engine.allow(1000)
-        let server = try TestServer.gated(engine)
+        let engine = FakeEngine(isGated: false)
+        let server = try TestServer.fake(engine)
         defer { server.stop() }
         let client = try TestClient.preview(port: server.port)
         client.send(TestServer.settings(#"{"maximumFramesPerSecond": 0.1}"#))
@@ -216,9 +215,8 @@ struct SessionTests {
 
     @Test("More frames than the server takes are refused, and at last the connection")
     func rate() throws {
-        let engine = GatedEngine()
-        engine.allow(1000)
-        let server = try TestServer.gated(engine) { $0.limits.framesPerSecond = 5 }
+        let engine = FakeEngine(isGated: false)
+        let server = try TestServer.fake(engine) { $0.limits.framesPerSecond = 5 }
         defer { server.stop() }
         let client = try TestClient.preview(port: server.port)
         for sequence in 1...60 as ClosedRange<UInt32> { client.send(TestServer.frame(sequence)) }
@@ -345,9 +343,8 @@ struct RefusalTests {
 
     @Test("A frame that is not later than the one before is refused, and later ones are not")
     func outOfOrder() throws {
-        let engine = GatedEngine()
-        engine.allow(100)
-        let server = try TestServer.gated(engine)
+        let engine = FakeEngine(isGated: false)
+        let server = try TestServer.fake(engine)
         defer { server.stop() }
         let client = try TestClient.preview(port: server.port)
         client.send(TestServer.frame(5))

@@ -1,39 +1,10 @@
-import Dispatch
-import Foundation
+import DeviceSupport
 import Imaging
 import ModelGraph
 import PreviewProtocol
 import PreviewServer
 import Silhouette
 import TestSupport
-
-/// An engine that runs a frame when the test says so; its masks are as wide as the frame and one row high.
-final class GatedEngine: SegmentationEngine {
-    let deviceName = "gate"
-    private let begun = DispatchSemaphore(value: 0)
-    private let permits = DispatchSemaphore(value: 0)
-    private let failingWidth: Int?
-
-    /// - Parameter failingWidth: Frames of this width fail.
-    init(failingWidth: Int? = nil) { self.failingWidth = failingWidth }
-
-    /// Waits until a frame is in the network.
-    func waitForFrame() { begun.wait() }
-
-    /// Lets frames go on.
-    func allow(_ count: Int = 1) { for _ in 0..<count { permits.signal() } }
-
-    func segment(_ image: Image, _ request: MaskRequest) throws(ImageSegmenterError) -> Masks {
-        begun.signal()
-        permits.wait()
-        if image.width == failingWidth { throw .inferenceFailed("as the test asked") }
-        return Masks(
-            width: image.width, height: 1, deviceName: deviceName,
-            categories: CategoryMask(
-                width: image.width, height: 1, categories: [UInt8](repeating: 1, count: image.width)),
-            timings: Timings(preprocessMilliseconds: 1, inferenceMilliseconds: 2, postprocessMilliseconds: 3))
-    }
-}
 
 /// Servers for tests, on any free port.
 enum TestServer {
@@ -59,8 +30,9 @@ enum TestServer {
         try start([ServedModel(id: "mini", model: mini, options: device)], change)
     }
 
-    /// A server whose network waits for the test.
-    static func gated(_ engine: GatedEngine, _ change: (inout ServerOptions) -> Void = { _ in }) throws -> PreviewServer
+    /// A server with a network of the test's own.
+    static func fake(_ engine: any SegmentationEngine, _ change: (inout ServerOptions) -> Void = { _ in }) throws
+        -> PreviewServer
     {
         let output = ModelOutput(
             labels: ["background", "person"], channels: 2, size: PixelSize(width: 2, height: 1))
@@ -68,7 +40,7 @@ enum TestServer {
         return try start(
             [
                 ServedModel(
-                    id: "gate", name: "gate", palette: .voc(count: 2), maskSize: output.size, segmenter: segmenter)
+                    id: "fake", name: "fake", palette: .voc(count: 2), maskSize: output.size, segmenter: segmenter)
             ], change)
     }
 

@@ -1,3 +1,4 @@
+import DeviceSupport
 import Glibc
 import Silhouette
 import TestSupport

@@ -1,3 +1,4 @@
+import DeviceSupport
 import Silhouette
 import Testing
 

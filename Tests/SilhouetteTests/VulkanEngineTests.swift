@@ -1,3 +1,4 @@
+import DeviceSupport
 import Dispatch
 import Glibc
 import Silhouette

@@ -5,18 +5,8 @@ import TestSupport
 import Testing
 import VulkanCompute
 
-/// Whether there is a Vulkan device for tests, llvmpipe or a real one.
+/// What tests of the Vulkan path run: a model, pictures and options.
 enum VulkanTests {
-    /// Why there is none; nil where there is.
-    static let obstacle: String? = {
-        do {
-            _ = try DeviceChoice(.vulkan(.best))
-            return nil
-        } catch {
-            return "\(error)"
-        }
-    }()
-
     static let model = try! Model(path: Checkout.path("Tests/Fixtures/mini.safetensors"))
 
     /// A picture of noise and a disc, for which the mini network sees several classes.
@@ -52,13 +42,6 @@ extension SegmentationEngine {
         throws(ImageSegmenterError) -> Masks
     {
         try segment(image, MaskRequest(options, of: ModelOutput(VulkanTests.model)))
-    }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// Skips where there is no Vulkan device.
-    static var needsVulkan: Self {
-        .enabled(if: VulkanTests.obstacle == nil, "\(VulkanTests.obstacle ?? "")")
     }
 }
 

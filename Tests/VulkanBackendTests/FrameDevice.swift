@@ -1,3 +1,4 @@
+import DeviceSupport
 import Testing
 import VulkanBackend
 import VulkanCompute
@@ -20,22 +21,5 @@ enum FrameDevice {
     /// Records an issue for everything that the validation layers have said.
     static func expectSilence() throws {
         for message in try shared.get().instance.validationMessages.prefix(5) { Issue.record("\(message)") }
-    }
-
-    /// Why there are no validation layers; nil where there are.
-    static let obstacleToValidation: String? = {
-        do {
-            _ = try TestDevice.open(validation: true)
-            return nil
-        } catch {
-            return "\(error)"
-        }
-    }()
-}
-
-extension Trait where Self == ConditionTrait {
-    /// Skips where the Khronos validation layer is not installed.
-    static var needsValidation: Self {
-        .enabled(if: FrameDevice.obstacleToValidation == nil, "\(FrameDevice.obstacleToValidation ?? "")")
     }
 }

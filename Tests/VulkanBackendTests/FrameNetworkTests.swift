@@ -1,4 +1,5 @@
 import CPUBackend
+import DeviceSupport
 import Imaging
 import ModelGraph
 import TestSupport

@@ -1,3 +1,4 @@
+import DeviceSupport
 import Imaging
 import ModelGraph
 import TestSupport

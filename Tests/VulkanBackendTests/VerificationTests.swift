@@ -1,4 +1,5 @@
 import CPUBackend
+import DeviceSupport
 import ModelGraph
 import TestSupport
 import Testing

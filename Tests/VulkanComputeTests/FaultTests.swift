@@ -1,4 +1,5 @@
 import CVulkan
+import DeviceSupport
 import Testing
 import VulkanCompute
 

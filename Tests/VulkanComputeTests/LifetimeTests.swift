@@ -1,3 +1,4 @@
+import DeviceSupport
 import Testing
 import VulkanCompute
 

@@ -1,44 +1,5 @@
 import Foundation
-import Testing
 import VulkanCompute
-
-/// The device that tests run on: the first one, llvmpipe where there is no other.
-enum TestDevice {
-    /// Opens it; with validation, whatever the layers say fails the test.
-    static func open(validation: Bool = false, faults: FaultInjector? = nil) throws -> Device {
-        let instance = try VulkanInstance(validation: validation, faults: faults)
-        guard let physical = try instance.physicalDevices().first(where: { $0.obstacle == nil }) else {
-            throw VulkanError("vkEnumeratePhysicalDevices", .unavailable("there is no Vulkan device"))
-        }
-        return try Device(physical, instance: instance)
-    }
-
-    /// Why there is none; nil where there is.
-    static let obstacle = reason { try open() }
-    /// Why there is none with validation; nil where there is.
-    static let validationObstacle = reason { try open(validation: true) }
-
-    private static func reason(_ body: () throws -> Device) -> String? {
-        do {
-            _ = try body()
-            return nil
-        } catch {
-            return "\(error)"
-        }
-    }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// Skips where there is no Vulkan device.
-    static var needsVulkan: Self {
-        .enabled(if: TestDevice.obstacle == nil, "\(TestDevice.obstacle ?? "")")
-    }
-
-    /// Skips where there are no validation layers.
-    static var needsValidation: Self {
-        .enabled(if: TestDevice.validationObstacle == nil, "\(TestDevice.validationObstacle ?? "")")
-    }
-}
 
 /// The shaders of these tests.
 enum TestShader: String {
