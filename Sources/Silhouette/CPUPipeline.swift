@@ -25,8 +25,7 @@ final class CPUPipeline {
         let clock = ContinuousClock()
         let start = clock.now
         let size = try request.maskSize(of: image.size)
-        let key = PicturePlan.Key(picture: image.size, maskSize: request.size, fit: request.fit)
-        let plan = plans.value(for: key, cost: 0) { PicturePlan(key, masks: size, network: network) }
+        let plan = plan(for: image.size, masks: size, request.size, request.fit)
         image.withView { view in
             bytes.withUnsafeMutableBufferPointer { plan.preprocessor.prepare(view, into: $0) }
         }
@@ -46,11 +45,20 @@ final class CPUPipeline {
         } scores: {
             plan.sampler.scores(scores, into: $0)
         }
+        if request.wantsPictureCategories {
+            let plan = self.plan(for: image.size, masks: image.size, .source, request.fit)
+            masks.pictureCategories = CategoryMask(image.size) { plan.sampler.categories(scores, into: $0) }
+        }
         masks.timings = Timings(
             preprocessMilliseconds: (prepared - start) / .milliseconds(1),
             inferenceMilliseconds: (computed - prepared) / .milliseconds(1),
             postprocessMilliseconds: (clock.now - computed) / .milliseconds(1))
         return masks
+    }
+
+    private func plan(for picture: PixelSize, masks: PixelSize, _ maskSize: MaskSize, _ fit: Fit) -> PicturePlan {
+        let key = PicturePlan.Key(picture: picture, maskSize: maskSize, fit: fit)
+        return plans.value(for: key, cost: 0) { PicturePlan(key, masks: masks, network: network) }
     }
 }
 

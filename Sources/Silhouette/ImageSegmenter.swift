@@ -140,8 +140,9 @@ public final class ImageSegmenter: Sendable {
     private func run(_ image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
         let masks = try engine.segment(image, request)
         return ImageSegmenterResult(
-            categoryMask: masks.categories, confidenceMasks: masks.confidences, scores: masks.scores, labels: labels,
-            width: masks.width, height: masks.height, timings: masks.timings, deviceName: masks.deviceName)
+            categoryMask: masks.categories, pictureCategoryMask: masks.pictureCategories,
+            confidenceMasks: masks.confidences, scores: masks.scores, labels: labels, width: masks.width,
+            height: masks.height, timings: masks.timings, deviceName: masks.deviceName)
     }
 
     /// Runs frames until none waits.

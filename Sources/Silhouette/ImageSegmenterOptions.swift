@@ -52,6 +52,8 @@ public struct ImageSegmenterOptions: Sendable {
     public var shouldOutputScores = false
     /// The size of all masks.
     public var maskSize: MaskSize = .source
+    /// Whether results have a category mask of the picture's size besides, out of the same run of the network.
+    package var shouldOutputPictureCategoryMask = false
     /// How a picture is brought into the network's rectangle.
     public var fit: Fit = .stretch
     /// Receives the results of a live stream. Held weakly.

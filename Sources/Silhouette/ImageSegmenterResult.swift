@@ -2,6 +2,8 @@
 public struct ImageSegmenterResult: Sendable {
     /// The most likely class of each pixel, where it was asked for.
     public var categoryMask: CategoryMask?
+    /// The same at the picture's size, whatever the size of the other masks, where it was asked for.
+    package var pictureCategoryMask: CategoryMask?
     /// How likely each class is at each pixel, one mask a class, where they were asked for.
     public var confidenceMasks: [ConfidenceMask]?
     /// The network's raw output, where it was asked for.

@@ -29,6 +29,8 @@ package struct ModelOutput: Hashable, Sendable {
 package struct MaskRequest: Hashable, Sendable {
     /// Whether a category mask is wanted.
     let wantsCategories: Bool
+    /// Whether a category mask of the picture's size is wanted besides.
+    let wantsPictureCategories: Bool
     /// Whether confidence masks are wanted.
     let wantsConfidences: Bool
     /// Whether the network's raw output is wanted.
@@ -48,7 +50,8 @@ package struct MaskRequest: Hashable, Sendable {
     /// - Throws: `invalidOptions`.
     package init(_ options: ImageSegmenterOptions, of output: ModelOutput) throws(ImageSegmenterError) {
         let labels = output.labels
-        guard !options.shouldOutputCategoryMask || labels.count <= 256 else {
+        guard !(options.shouldOutputCategoryMask || options.shouldOutputPictureCategoryMask) || labels.count <= 256
+        else {
             throw .invalidOptions(
                 "the model has \(labels.count) classes, and a category mask holds 256; "
                     + "ask for confidence masks or scores")
@@ -59,6 +62,7 @@ package struct MaskRequest: Hashable, Sendable {
         guard options.shouldOutputCategoryMask || options.shouldOutputConfidenceMasks || options.shouldOutputScores
         else { throw .invalidOptions("neither a category mask nor confidence masks nor scores are asked for") }
         wantsCategories = options.shouldOutputCategoryMask
+        wantsPictureCategories = options.shouldOutputPictureCategoryMask
         wantsConfidences = options.shouldOutputConfidenceMasks
         wantsScores = options.shouldOutputScores
         confidenceClasses = wantsConfidences ? options.confidenceClasses ?? Array(labels.indices) : []
@@ -99,13 +103,7 @@ package struct MaskRequest: Hashable, Sendable {
         var masks = Masks(
             width: width, height: height, deviceName: deviceName,
             timings: Timings(preprocessMilliseconds: 0, inferenceMilliseconds: 0, postprocessMilliseconds: 0))
-        if wantsCategories {
-            let values = [UInt8](unsafeUninitializedCapacity: width * height) { buffer, initialized in
-                categories(UnsafeMutableBufferPointer(rebasing: buffer[..<(width * height)]))
-                initialized = width * height
-            }
-            masks.categories = CategoryMask(width: width, height: height, categories: values)
-        }
+        if wantsCategories { masks.categories = CategoryMask(size, filledBy: categories) }
         if wantsConfidences {
             // Some at a time: `arrays` goes one call deeper for each, and a model may have thousands of classes.
             masks.confidences = stride(from: 0, to: confidenceClasses.count, by: Self.planesAtOnce).flatMap { start in
@@ -122,6 +120,18 @@ package struct MaskRequest: Hashable, Sendable {
             masks.scores = ScoreMap(width: width, height: height, channels: channels, values: values[0])
         }
         return masks
+    }
+}
+
+extension CategoryMask {
+    /// A mask whose every pixel `fill` sets.
+    init(_ size: PixelSize, filledBy fill: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
+        let count = size.pixelCount
+        let categories = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            fill(UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+            initialized = count
+        }
+        self.init(width: size.width, height: size.height, categories: categories)
     }
 }
 

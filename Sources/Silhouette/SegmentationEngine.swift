@@ -29,6 +29,8 @@ package struct Masks: Sendable {
     package var deviceName: String
     /// The most likely class of each pixel, where asked for.
     package var categories: CategoryMask?
+    /// The same at the picture's size, where asked for.
+    package var pictureCategories: CategoryMask?
     /// One mask for each class asked for.
     package var confidences: [ConfidenceMask]?
     /// The raw output, where asked for.

@@ -56,6 +56,9 @@ package final class VulkanRunner: FrameRunner {
             } scores: {
                 slot.copyScores(into: $0)
             }
+            if request.wantsPictureCategories {
+                masks.pictureCategories = CategoryMask(image.size) { slot.copyPictureCategories(into: $0) }
+            }
             masks.timings = Timings(
                 preprocessMilliseconds: (submitted - start) / .milliseconds(1),
                 inferenceMilliseconds: (computed - submitted) / .milliseconds(1),
@@ -70,7 +73,8 @@ package final class VulkanRunner: FrameRunner {
 
     private func scheduler(for format: FrameFormat, masks: PixelSize, valuesPerPixel: Int) throws -> Scheduler {
         // Upload, picture and half-resized picture, 4 bytes a pixel each; masks on the device and on the host.
-        let cost = format.picture.pixelCount * 12 + masks.pixelCount * (2 + 8 * valuesPerPixel)
+        let pictureBytes = format.outputs.pictureCategories ? 14 : 12
+        let cost = format.picture.pixelCount * pictureBytes + masks.pixelCount * (2 + 8 * valuesPerPixel)
         return try schedulers.withLock { schedulers in
             try schedulers.value(for: format, cost: cost) {
                 // Where the network itself does not fit, no picture does.
@@ -126,6 +130,6 @@ extension FrameFormat {
             picture: picture, fit: request.fit, maskSize: request.size == .source ? .picture : .model,
             outputs: FrameOutputs(
                 categories: request.wantsCategories, confidenceClasses: request.confidenceClasses,
-                scores: request.wantsScores))
+                scores: request.wantsScores, pictureCategories: request.wantsPictureCategories))
     }
 }

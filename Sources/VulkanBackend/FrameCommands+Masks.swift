@@ -34,11 +34,7 @@ extension FrameCommands {
         _ plan: SamplingPlan, _ scores: BufferRange, into memory: FrameMemory, format: FrameFormat
     ) throws(VulkanError) {
         let sampling = try Sampling(plan, scores, backend.device, batch: format.batch)
-        if let categories = memory.categories {
-            try sample(
-                sampling, "categories", "categories", [plan.isSubjectOnly ? 1 : 0, plan.threshold.bitPattern],
-                rows: sampling.rows, into: categories.range)
-        }
+        if let categories = memory.categories { try sampleCategories(sampling, plan, into: categories.range) }
         try sampleConfidences(sampling, plan, into: memory.confidences, classes: format.outputs.confidenceClasses)
         if let sampled = memory.scores {
             let rowByteCount = plan.masks.width * plan.scores.channels * 4
@@ -54,6 +50,21 @@ extension FrameCommands {
             }
         }
         try overlay(memory, format, masks: plan.masks, quads: sampling.quads)
+    }
+
+    /// Adds the way from the network's scores to category masks alone.
+    mutating func sampleCategories(
+        _ plan: SamplingPlan, _ scores: BufferRange, into categories: BufferRange, batch: Int
+    ) throws(VulkanError) {
+        try sampleCategories(Sampling(plan, scores, backend.device, batch: batch), plan, into: categories)
+    }
+
+    private mutating func sampleCategories(_ sampling: Sampling, _ plan: SamplingPlan, into categories: BufferRange)
+        throws(VulkanError)
+    {
+        try sample(
+            sampling, "categories", "categories", [plan.isSubjectOnly ? 1 : 0, plan.threshold.bitPattern],
+            rows: sampling.rows, into: categories)
     }
 
     private mutating func sample(

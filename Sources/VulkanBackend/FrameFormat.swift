@@ -70,14 +70,27 @@ public struct FrameOutputs: Hashable, Sendable {
     public var scores: Bool
     /// An overlay, where one is wanted; masks must have the picture's size.
     public var overlay: Overlay?
+    /// Whether a category mask of the picture's size is wanted besides, whatever the size of the others.
+    public var pictureCategories: Bool
 
     /// Creates a list of outputs; a category mask alone by default.
     public init(
-        categories: Bool = true, confidenceClasses: [Int] = [], scores: Bool = false, overlay: Overlay? = nil
+        categories: Bool = true, confidenceClasses: [Int] = [], scores: Bool = false, overlay: Overlay? = nil,
+        pictureCategories: Bool = false
     ) {
         self.categories = categories
         self.confidenceClasses = confidenceClasses
         self.scores = scores
         self.overlay = overlay
+        self.pictureCategories = pictureCategories
+    }
+}
+
+extension FrameFormat {
+    /// The same frames with masks of the picture's size.
+    var atPictureSize: FrameFormat {
+        var format = self
+        format.maskSize = .picture
+        return format
     }
 }

@@ -4,7 +4,8 @@ import VulkanCompute
 /// Where everything of a frame but the network's tensors lies in a device's memory.
 ///
 /// ```
-/// pictures | half resized | category masks not read back | what is read back: categories, confidences, scores, overlays
+/// pictures | half resized | category masks not read back | what is read back: categories, confidences, scores, overlays,
+///                                                          categories at the picture's size
 /// ```
 /// Rows of masks and overlays are filled up to whole groups of 4 pixels: a shader writes words, never single bytes. Results lie
 /// `[picture][row]`, confidences
@@ -19,7 +20,7 @@ final class FrameMemory: Sendable {
     let pictures: BufferRange
     /// Pixels between the passes of the resize.
     let halfResized: BufferRange?
-    let categories, scores, overlay: Result?
+    let categories, scores, overlay, pictureCategories: Result?
     /// One for each class that is wanted, at equal distances.
     let confidences: [Result]
     /// All results that the host wants, one after another.
@@ -29,11 +30,13 @@ final class FrameMemory: Sendable {
     ///
     /// - Parameters:
     ///   - masks: Size of the masks.
+    ///   - pictureMasks: Size of a category mask besides. Nil: there is none.
     ///   - channels: Channels of the network's output.
     ///   - halfResizedPixels: Pixels of one picture between the passes of the resize, 0 where there is one pass.
-    init(_ device: Device, format: FrameFormat, masks: PixelSize, channels: Int, halfResizedPixels: Int)
-        throws(VulkanError)
-    {
+    init(
+        _ device: Device, format: FrameFormat, masks: PixelSize, pictureMasks: PixelSize?, channels: Int,
+        halfResizedPixels: Int
+    ) throws(VulkanError) {
         let outputs = format.outputs
         let quads = (masks.width + 3) / 4
         var layout = ArenaLayout(alignment: device.physical.limits.bindingAlignment)
@@ -52,6 +55,7 @@ final class FrameMemory: Sendable {
         let confidences = outputs.confidenceClasses.compactMap { _ in reserve(masks.height * quads * 16) }
         let scores = outputs.scores ? reserve(masks.pixelCount * channels * 4) : nil
         let overlay = outputs.overlay == nil ? nil : reserve(masks.height * quads * 12)
+        let pictureCategories = pictureMasks.flatMap { reserve($0.height * (($0.width + 3) / 4) * 4) }
         precondition(layout.byteCount > start, "a frame without outputs")
 
         let buffer = try Buffer(device, byteCount: layout.byteCount, .device)
@@ -65,6 +69,7 @@ final class FrameMemory: Sendable {
         self.confidences = confidences.compactMap(result)
         self.scores = result(scores)
         self.overlay = result(overlay)
+        self.pictureCategories = result(pictureCategories)
         results = buffer.range(start, layout.byteCount - start)
     }
 }

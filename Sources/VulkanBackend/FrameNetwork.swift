@@ -58,7 +58,9 @@ public final class FrameNetwork: Sendable {
     func needsWholeGraph(for format: FrameFormat) -> Bool {
         SamplingPlan.needsWholeGraph(
             head, channels: output.channels, outputs: format.outputs,
-            resamples: SamplingPlan.resamples(format, geometry(for: format), output: output.extent))
+            resamples: SamplingPlan.resamples(
+                format.outputs.pictureCategories ? format.atPictureSize : format, geometry(for: format),
+                output: output.extent))
     }
 
     /// The network in the device's memory, with or without its trailing resizes.

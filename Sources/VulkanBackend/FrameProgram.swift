@@ -25,6 +25,8 @@ public final class FrameProgram: Sendable {
     /// Dispatches of a frame.
     public let dispatchCount: Int
 
+    /// Size of the category mask that comes besides. Nil: there is none.
+    let pictureMaskSize: PixelSize?
     let device: Device
     let memory: FrameMemory
     /// From the copied picture to the results.
@@ -46,24 +48,30 @@ public final class FrameProgram: Sendable {
         let geometry = network.geometry(for: format)
         let channels = network.output.channels
         precondition(
-            (!outputs.categories && outputs.overlay == nil) || channels <= 256, "a byte a pixel holds 256 classes")
+            (!outputs.categories && !outputs.pictureCategories && outputs.overlay == nil) || channels <= 256,
+            "a byte a pixel holds 256 classes")
         precondition(
             outputs.confidenceClasses.allSatisfy { (0..<max(2, channels)).contains($0) }, "a class that there is not")
         precondition(outputs.overlay == nil || format.maskSize == .picture, "an overlay has the picture's size")
 
         let isWhole = network.needsWholeGraph(for: format)
         let plan = try network.plan(isWhole: isWhole, batch: format.batch)
-        let sampling = SamplingPlan(
-            scores: plan.plan.graph.shape(of: plan.plan.graph.outputs[0]), head: isWhole ? nil : network.head,
-            kind: network.outputKind, output: network.output.extent, geometry: geometry, format: format)
+        func samplingPlan(_ format: FrameFormat) -> SamplingPlan {
+            SamplingPlan(
+                scores: plan.plan.graph.shape(of: plan.plan.graph.outputs[0]), head: isWhole ? nil : network.head,
+                kind: network.outputKind, output: network.output.extent, geometry: geometry, format: format)
+        }
+        let sampling = samplingPlan(format)
+        let pictureSampling = outputs.pictureCategories ? samplingPlan(format.atPictureSize) : nil
         let passes = ResamplePass.passes(for: geometry, stored: format.picture, orientation: format.orientation)
         let memory = try FrameMemory(
-            backend.device, format: format, masks: sampling.masks, channels: channels,
-            halfResizedPixels: passes.count > 1 ? passes[0].size.pixelCount : 0)
+            backend.device, format: format, masks: sampling.masks, pictureMasks: pictureSampling?.masks,
+            channels: channels, halfResizedPixels: passes.count > 1 ? passes[0].size.pixelCount : 0)
 
         self.format = format
         self.geometry = geometry
         maskSize = sampling.masks
+        pictureMaskSize = pictureSampling?.masks
         channelCount = channels
         classCount = max(2, channels)
         device = backend.device
@@ -74,7 +82,11 @@ public final class FrameProgram: Sendable {
             passes, from: memory, to: plan.range(plan.plan.graph.inputs[0]), geometry: geometry, format: format,
             input: network.input)
         frame.append(plan.commands)
-        try frame.sample(sampling, plan.range(plan.plan.graph.outputs[0]), into: memory, format: format)
+        let scores = plan.range(plan.plan.graph.outputs[0])
+        try frame.sample(sampling, scores, into: memory, format: format)
+        if let pictureSampling, let categories = memory.pictureCategories {
+            try frame.sampleCategories(pictureSampling, scores, into: categories.range, batch: format.batch)
+        }
         commands = frame.commands
         networkDispatchCount = plan.commands.count
         dispatchCount = commands.count

@@ -72,6 +72,14 @@ public final class FrameSlot: @unchecked Sendable {
             rowByteCount: program.maskSize.width, stride: quads * 4, into: UnsafeMutableRawBufferPointer(categories))
     }
 
+    /// Copies the category mask of a picture that has the picture's size.
+    public func copyPictureCategories(of index: Int = 0, into categories: UnsafeMutableBufferPointer<UInt8>) {
+        guard let size = program.pictureMaskSize else { preconditionFailure("the format does not ask for this") }
+        copy(
+            program.memory.pictureCategories, of: index, rows: size.height, rowByteCount: size.width,
+            stride: (size.width + 3) / 4 * 4, into: UnsafeMutableRawBufferPointer(categories))
+    }
+
     /// Copies the confidences of a picture: for each of the format's classes one float a pixel.
     public func copyConfidences(
         _ part: Range<Int>? = nil, of index: Int = 0, into planes: [UnsafeMutableBufferPointer<Float>]
@@ -106,13 +114,13 @@ public final class FrameSlot: @unchecked Sendable {
 
     /// Copies the rows of a result without what fills them up.
     private func copy(
-        _ result: FrameMemory.Result?, of index: Int, rowByteCount: Int, stride: Int,
+        _ result: FrameMemory.Result?, of index: Int, rows: Int? = nil, rowByteCount: Int, stride: Int,
         into destination: UnsafeMutableRawBufferPointer
     ) {
         precondition(!isInFlight, "the frame is still on its way")
         precondition((0..<program.format.batch).contains(index), "no picture \(index) in the frame")
         guard let result else { preconditionFailure("the format does not ask for this") }
-        let rows = program.maskSize.height
+        let rows = rows ?? program.maskSize.height
         precondition(destination.count == rows * rowByteCount, "a result of another size")
         guard let to = destination.baseAddress, let contents = readback.contents else { return }
         let from =

@@ -1,3 +1,4 @@
+import DeviceSupport
 import ModelGraph
 import Silhouette
 import TestSupport
@@ -45,6 +46,42 @@ struct FitTests {
         #expect(box(mask) == square)
         // Interpolation rounds the corners off, over less than the width of a pixel of the network.
         #expect((9_800...10_000).contains(mask.histogram(classCount: 2)[1]))
+    }
+
+    /// Compares one run that gives both sizes of category mask with a run for each.
+    private func expectBothSizes(on device: Device, _ model: String, fit: Fit) throws {
+        var options = VulkanTests.options()
+        options.baseOptions.device = device
+        options.fit = fit
+        options.maskSize = .model
+        options.shouldOutputConfidenceMasks = true
+        options.confidenceClasses = [1]
+        let modelSize = try ImageSegmenter(options: options, model: Model(path: Checkout.path(model)))
+        options.shouldOutputPictureCategoryMask = true
+        let both = try ImageSegmenter(options: options, sharing: modelSize)
+        options = VulkanTests.options()
+        options.fit = fit
+        let pictureSize = try ImageSegmenter(options: options, sharing: modelSize)
+        for (width, height) in [(150, 101), (40, 64)] {
+            let picture = try VulkanTests.picture(width: width, height: height)
+            let result = try both.segment(image: picture)
+            let expected = try modelSize.segment(image: picture)
+            #expect(result.pictureCategoryMask == (try pictureSize.segment(image: picture).categoryMask))
+            #expect(result.categoryMask == expected.categoryMask)
+            #expect(expected.pictureCategoryMask == nil)
+            let planes = try (#require(result.confidenceMasks)[0], #require(expected.confidenceMasks)[0])
+            #expect(zip(planes.0.confidences, planes.1.confidences).allSatisfy { abs($0 - $1) < 1e-5 })
+        }
+    }
+
+    private static let models = ["Tests/Fixtures/mini.safetensors", "Tests/Fixtures/mini-selfie.safetensors"]
+
+    @Test("A category mask of the picture's size comes with smaller masks, of one run", arguments: models, Fit.allCases)
+    func bothSizes(model: String, fit: Fit) throws { try expectBothSizes(on: .cpu, model, fit: fit) }
+
+    @Test("It does on a Vulkan device", .needsVulkan, arguments: models, Fit.allCases)
+    func bothSizesOnDevice(model: String, fit: Fit) throws {
+        try expectBothSizes(on: .vulkan(.best), model, fit: fit)
     }
 
     @Test(
