@@ -60,6 +60,8 @@ public enum CloseCode {
     public static let policyViolation: UInt16 = 1008
     /// A message that is too long.
     public static let messageTooBig: UInt16 = 1009
+    /// Something failed in the server.
+    public static let internalError: UInt16 = 1011
     /// No room now.
     public static let tryAgainLater: UInt16 = 1013
 }

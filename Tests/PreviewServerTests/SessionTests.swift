@@ -87,25 +87,6 @@ struct SessionTests {
                 == background.confidences.map { UInt8(255.5 - 255 * $0) })
     }
 
-    @Test("Overlays have the frame's size and the chosen colours")
-    func overlay() throws {
-        let server = try TestServer.mini()
-        defer { server.stop() }
-        let picture = TestServer.picture
-        let client = try TestClient.preview(port: server.port)
-        client.send(
-            TestServer.settings(
-                ##"{"outputs": ["overlay"], "overlay": {"opacity": 1, "encoding": "webp", "colors": {"15": "#010203"}}}"##
-            ))
-        client.send(
-            PreviewMessage(.frame, .rgb, sequence: 1, timestamp: 1, width: 65, height: 65, payload: picture.bytes))
-        let overlay = try client.message(.overlay)
-        #expect(overlay.header.encoding == .webp)
-        let image = try overlay.payload.withUnsafeBytes { try ImageFile.decode($0, name: "overlay").image }
-        #expect(image.size == picture.size)
-        #expect(try client.message().header.kind == .result)
-    }
-
     @Test("Two pages with different settings do not see each other's")
     func isolation() throws {
         let server = try TestServer.mini()

@@ -1,5 +1,6 @@
 import Imaging
 import PreviewProtocol
+import Silhouette
 
 /// A picture as it came over the wire, checked as far as its header goes.
 struct EncodedPicture: Sendable {
@@ -95,7 +96,7 @@ final class FrameJob: Sendable {
     var sequence: UInt32 { picture.header.sequence }
 
     /// Decodes the picture; where that fails all who wait are told.
-    func decode(_ metrics: Metrics) -> Bool {
+    func decode() -> Bool {
         let start = ContinuousClock.now
         do throws(ProtocolError) {
             let image = try picture.decode()
@@ -107,9 +108,9 @@ final class FrameJob: Sendable {
         }
     }
 
-    /// Tells all who wait that a newer frame came.
-    func drop() {
-        for output in audiences.flatMap(\.outputs) {
+    /// Tells all who wait, or some of them, that a newer frame came.
+    func drop(_ audiences: [Audience]? = nil) {
+        for output in (audiences ?? self.audiences).flatMap(\.outputs) {
             output.dropped(sequence, timestamp: picture.header.timestamp)
         }
     }
@@ -131,17 +132,18 @@ final class FrameJob: Sendable {
             // The network goes on before masks are made into messages.
             run(image, rest, leaveNetwork)
             switch outcome {
-            case .success(let results): deliver(results, of: image, to: audience)
-            case .failure(let error): fail(ProtocolError(.internal, "\(error)"), [audience])
+            case .finished(let result): deliver(result, of: image, to: audience)
+            case .failed(let error): fail(ProtocolError(.internal, "\(error)"), [audience])
+            case .dropped: drop([audience])
             }
         }
     }
 
-    private func deliver(_ results: FrameProgram.Results, of image: Image, to audience: Audience) {
+    private func deliver(_ result: ImageSegmenterResult, of image: Image, to audience: Audience) {
         let header = picture.header
         do {
             var messages = try audience.program.messages(
-                for: results, of: image, sequence: sequence, timestamp: header.timestamp
+                for: result, of: image, sequence: sequence, timestamp: header.timestamp
             ).map(WireMessage.init)
             if showsPicture { messages.insert(pictureMessage, at: 0) }
             for output in audience.outputs {
@@ -149,10 +151,10 @@ final class FrameJob: Sendable {
                     decodeMilliseconds: decoded.withLock { $0.milliseconds },
                     totalMilliseconds: (ContinuousClock.now - arrival) / .milliseconds(1),
                     droppedFrames: output.droppedFrameCount)
-                let result = audience.program.result(for: results, figures)
-                let end = PreviewMessage(.result, json: result.json, sequence: sequence, timestamp: header.timestamp)
+                let report = audience.program.report(of: result, figures)
+                let end = PreviewMessage(.result, json: report.json, sequence: sequence, timestamp: header.timestamp)
                 output.send(messages + [WireMessage(end)], sequence: sequence, timestamp: header.timestamp)
-                output.metrics.framesSegmented(inferenceMilliseconds: result.inferenceMilliseconds)
+                output.metrics.framesSegmented(inferenceMilliseconds: report.inferenceMilliseconds)
             }
         } catch {
             fail(ProtocolError(.internal, "\(error)"), [audience])

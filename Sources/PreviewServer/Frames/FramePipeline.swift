@@ -4,12 +4,10 @@ import Dispatch
 final class FramePipeline: Sendable {
     private let schedule: Guarded<FairSchedule<FrameJob>>
     private let decoders = DispatchQueue(label: "silhouette.decode", qos: .userInitiated, attributes: .concurrent)
-    private let metrics: Metrics
 
     /// - Parameter networkLimit: Frames that the device works on at once.
-    init(networkLimit: Int, metrics: Metrics) {
+    init(networkLimit: Int) {
         schedule = Guarded(FairSchedule(preparedLimit: networkLimit + 1, networkLimit: networkLimit))
-        self.metrics = metrics
     }
 
     /// Adds somebody who has frames.
@@ -28,7 +26,7 @@ final class FramePipeline: Sendable {
     private func advance() {
         while let (job, client, ticket) = schedule.withLock({ $0.takeForDecoding() }) {
             decoders.async { [self] in
-                let succeeded = job.decode(metrics)
+                let succeeded = job.decode()
                 _ = schedule.withLock { $0.finishDecoding(of: client, ticket: ticket, succeeded: succeeded) }
                 advance()
             }

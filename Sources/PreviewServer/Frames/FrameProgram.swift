@@ -16,16 +16,7 @@ final class FrameProgram: Sendable {
     private let palette: Palette
     /// What overlays show of each class: itself, or the background.
     private let shownCategories: [UInt8]
-    /// Masks at the network's size.
-    private let masks: LiveStream?
-    /// Masks at the frame's size, for overlays. A second run of the network where both are asked for.
-    private let overlays: LiveStream?
-
-    /// What the network gave for a frame.
-    struct Results: Sendable {
-        var masks: ImageSegmenterResult?
-        var overlay: ImageSegmenterResult?
-    }
+    private let stream: LiveStream
 
     /// Prepares to run frames.
     ///
@@ -41,8 +32,10 @@ final class FrameProgram: Sendable {
         {
             throw .settings("there is no class \(absent): the model has \(classCount)")
         }
+        // A model that is named later and in use already is no other one.
+        var settings = settings
+        settings.model = model.id
         var filled = settings
-        filled.model = model.id
         let chosen = settings.classes ?? model.foregroundClasses
         filled.classes = chosen
         self.settings = settings
@@ -62,53 +55,28 @@ final class FrameProgram: Sendable {
         self.palette = palette
         shownCategories = (0..<256).map { settings.classes?.contains($0) ?? true ? UInt8($0) : 0 }
 
-        let wantsAlpha = settings.outputs.contains(.alpha)
         var options = ImageSegmenterOptions()
         // Every mask has them, for the shares of the classes.
         options.shouldOutputCategoryMask = classCount <= 256
-        do throws(ImageSegmenterError) {
-            if wantsAlpha || settings.outputs.contains(.categories) {
-                options.maskSize = .model
-                // Every class chosen: 255 everywhere, and nothing to compute.
-                options.shouldOutputConfidenceMasks = wantsAlpha && !summedClasses.isEmpty
-                options.confidenceClasses = options.shouldOutputConfidenceMasks ? summedClasses : nil
-                masks = try LiveStream(options: options, sharing: model.segmenter)
-            } else {
-                masks = nil
-            }
-            options.shouldOutputConfidenceMasks = false
-            options.confidenceClasses = nil
+        if settings.outputs == [.overlay] {
             options.maskSize = .source
-            overlays =
-                settings.outputs.contains(.overlay) ? try LiveStream(options: options, sharing: model.segmenter) : nil
+        } else {
+            options.maskSize = .model
+            options.shouldOutputPictureCategoryMask = settings.outputs.contains(.overlay)
+            // Every class chosen: 255 everywhere, and nothing to compute.
+            options.shouldOutputConfidenceMasks = settings.outputs.contains(.alpha) && !summedClasses.isEmpty
+            options.confidenceClasses = options.shouldOutputConfidenceMasks ? summedClasses : nil
+        }
+        do throws(ImageSegmenterError) {
+            stream = try LiveStream(options: options, sharing: model.segmenter)
         } catch {
             throw .settings("\(error)")
         }
     }
 
-    /// Runs a frame through the network.
-    func run(
-        _ image: Image, completion: @escaping @Sendable (Result<Results, ImageSegmenterError>) -> Void
-    ) {
-        let (masks, overlays) = (masks, overlays)
-        @Sendable func runOverlays(_ results: Results) {
-            guard let overlays else { return completion(.success(results)) }
-            overlays.run(image) { outcome in
-                completion(
-                    outcome.map { overlay in
-                        var results = results
-                        results.overlay = overlay
-                        return results
-                    })
-            }
-        }
-        guard let masks else { return runOverlays(Results()) }
-        masks.run(image) { outcome in
-            switch outcome {
-            case .success(let result): runOverlays(Results(masks: result))
-            case .failure(let error): completion(.failure(error))
-            }
-        }
+    /// Runs a frame through the network, once for everything that is asked of it.
+    func run(_ image: Image, completion: @escaping LiveStream.Completion) {
+        stream.run(image, completion: completion)
     }
 
     /// What a frame's figures are made of.
@@ -120,11 +88,10 @@ final class FrameProgram: Sendable {
 
     /// Makes the messages of a frame, the figures last.
     func messages(
-        for results: Results, of image: Image, sequence: UInt32, timestamp: UInt64
+        for result: ImageSegmenterResult, of image: Image, sequence: UInt32, timestamp: UInt64
     ) throws -> [PreviewMessage] {
         var messages: [PreviewMessage] = []
-        func addMask(_ kind: MessageKind, _ mask: [UInt8], _ encoding: PayloadEncoding, _ result: ImageSegmenterResult)
-        {
+        func addMask(_ kind: MessageKind, _ mask: [UInt8], _ encoding: PayloadEncoding) {
             let payload = MaskCodec.encode(mask, as: encoding)
             let isShorter = payload.count < mask.count
             messages.append(
@@ -132,13 +99,11 @@ final class FrameProgram: Sendable {
                     kind, isShorter ? encoding : .plain, sequence: sequence, timestamp: timestamp,
                     width: UInt32(result.width), height: UInt32(result.height), payload: isShorter ? payload : mask))
         }
-        if let result = results.masks {
-            if settings.outputs.contains(.categories), let mask = result.categoryMask {
-                addMask(.categories, mask.categories, .runLength, result)
-            }
-            if settings.outputs.contains(.alpha) { addMask(.alpha, alpha(result), .deflate, result) }
+        if settings.outputs.contains(.categories), let mask = result.categoryMask {
+            addMask(.categories, mask.categories, .runLength)
         }
-        if let result = results.overlay, let mask = result.categoryMask {
+        if settings.outputs.contains(.alpha) { addMask(.alpha, alpha(result), .deflate) }
+        if settings.outputs.contains(.overlay), let mask = result.pictureCategoryMask ?? result.categoryMask {
             let shown = settings.classes == nil ? mask.categories : mask.categories.map { shownCategories[Int($0)] }
             let overlay = shown.withUnsafeBufferPointer {
                 Compositing.overlay(
@@ -155,19 +120,17 @@ final class FrameProgram: Sendable {
     }
 
     /// The figures of a frame.
-    func result(for results: Results, _ figures: Figures) -> FrameResult {
-        let shown = results.masks ?? results.overlay
+    func report(of result: ImageSegmenterResult, _ figures: Figures) -> FrameResult {
         var shares: [(classIndex: Int, share: Double)] = []
-        if let mask = shown?.categoryMask {
+        if let mask = result.categoryMask {
             let total = Double(mask.categories.count)
             shares = mask.histogram(classCount: model.labels.count).enumerated().filter { $0.element > 0 }
                 .sorted { $0.element > $1.element }.map { ($0.offset, Double($0.element) / total) }
         }
-        let inference = [results.masks, results.overlay].compactMap { $0?.timings.totalMilliseconds }.reduce(0, +)
         return FrameResult(
-            inferenceMilliseconds: inference, decodeMilliseconds: figures.decodeMilliseconds,
+            inferenceMilliseconds: result.timings.totalMilliseconds, decodeMilliseconds: figures.decodeMilliseconds,
             totalMilliseconds: figures.totalMilliseconds, shares: shares, droppedFrames: figures.droppedFrames,
-            device: shown?.deviceName ?? model.segmenter.deviceName)
+            device: result.deviceName)
     }
 
     /// The chosen classes' part of each pixel: the sum of their confidences in 255 steps, rounded half up. Where more than

@@ -18,7 +18,7 @@ extension Service {
         case LWS_CALLBACK_HTTP_BODY_COMPLETION: return endBody(wsi)
         case LWS_CALLBACK_HTTP_WRITEABLE: return sendResponse(wsi)
         case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: return confirmUpgrade(wsi, input)
-        case LWS_CALLBACK_ESTABLISHED: beginSession(wsi)
+        case LWS_CALLBACK_ESTABLISHED: return beginSession(wsi)
         case LWS_CALLBACK_RECEIVE: receive(wsi, input, count)
         case LWS_CALLBACK_RECEIVE_PONG: heard(wsi)
         case LWS_CALLBACK_SERVER_WRITEABLE: return sendMessage(wsi)
@@ -220,10 +220,18 @@ extension Service {
 
     // WebSocket.
 
-    private func beginSession(_ wsi: OpaquePointer) {
-        guard let connection = connection(wsi) else { return }
+    private func beginSession(_ wsi: OpaquePointer) -> Int32 {
+        guard let connection = connection(wsi) else { return Self.end }
         let id = connection.id
-        let session = Session(shared) { [self] in announce(id) }
+        let session: Session
+        do throws(ProtocolError) {
+            session = try Session(shared) { [self] in announce(id) }
+        } catch {
+            let refusal = ProtocolError(.internal, error.message, closeCode: CloseCode.internalError)
+            _ = write(PreviewMessage(.error, json: refusal.json).bytes, LWS_WRITE_BINARY, wsi)
+            lws_close_reason(wsi, lws_close_status(rawValue: UInt32(CloseCode.internalError)), nil, 0)
+            return Self.end
+        }
         connection.stage = .preview(session)
         connection.lastHeard = .now
         session.begin()
@@ -232,6 +240,7 @@ extension Service {
                 ProtocolError(.busy, "the server has as many viewers as it takes", closeCode: CloseCode.tryAgainLater),
                 sequence: 0)
         }
+        return Self.goOn
     }
 
     private func receive(_ wsi: OpaquePointer, _ input: UnsafeMutableRawPointer?, _ count: Int) {

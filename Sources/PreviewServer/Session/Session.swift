@@ -1,39 +1,4 @@
 import PreviewProtocol
-import Silhouette
-
-/// What all connections of a server share.
-final class ServerContext: Sendable {
-    let options: ServerOptions
-    let models: [ServedModel]
-    let metrics: Metrics
-    let pipeline: FramePipeline
-    /// The server's own source. Nil: pages send frames.
-    let broadcast: Broadcast?
-    let defaultProgram: FrameProgram
-    let budget: ByteBudget
-
-    init(_ options: ServerOptions, models: [ServedModel], sourceName: String?) throws {
-        self.options = options
-        self.models = models
-        metrics = Metrics()
-        budget = ByteBudget(limit: options.limits.bufferedByteCount)
-        let isProcessor = models.first?.segmenter.deviceName.hasPrefix("CPU") ?? true
-        pipeline = FramePipeline(networkLimit: isProcessor ? 1 : 3, metrics: metrics)
-        defaultProgram = try FrameProgram(PreviewSettings(), models: models)
-        broadcast = sourceName.map { [pipeline, metrics] in Broadcast(name: $0, pipeline: pipeline, metrics: metrics) }
-    }
-
-    /// What a page is greeted with.
-    var hello: Hello {
-        Hello(
-            server: "silhouette \(SilhouetteVersion.string)", source: broadcast == nil ? .browser : .server,
-            sourceName: broadcast?.name, models: models.map(\.description),
-            device: models.first?.segmenter.deviceName ?? "",
-            limits: .init(
-                messageBytes: options.limits.messageByteCount, pixels: options.limits.pixelCount, framesInFlight: 2,
-                framesPerSecond: options.limits.framesPerSecond))
-    }
-}
 
 /// One page's preview. Only the service thread calls it.
 final class Session {
@@ -53,17 +18,16 @@ final class Session {
     /// What the message that is coming takes of all connections' memory.
     private var share: ByteBudget.Share
 
-    init(_ context: ServerContext, announce: @escaping @Sendable () -> Void) {
+    /// - Throws: Where nothing can be computed for the page.
+    init(_ context: ServerContext, announce: @escaping @Sendable () -> Void) throws(ProtocolError) {
         self.context = context
+        program = try FrameProgram(PreviewSettings(), models: context.models)
         let limits = context.options.limits
         output = SessionOutput(metrics: context.metrics, isViewer: context.broadcast != nil, announce: announce)
         client = context.pipeline.addClient()
         rules = FrameRules(pixelLimit: limits.pixelCount, takesFrames: context.broadcast == nil)
         assembler = MessageAssembler(byteLimit: limits.messageByteCount)
         limiter = RateLimiter(rate: limits.framesPerSecond, burst: max(2, limits.framesPerSecond / 4))
-        // With live streams of its own: a stream runs one frame at a time and drops what comes too soon. It was made before, so it
-        // can be made again.
-        program = (try? FrameProgram(PreviewSettings(), models: context.models)) ?? context.defaultProgram
         share = context.budget.share()
     }
 
