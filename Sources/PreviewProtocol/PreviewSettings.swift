@@ -64,17 +64,20 @@ public struct PreviewSettings: Equatable, Sendable {
         }
         guard case .object(let members) = document else { throw .settings("they are \(document.kind), not an object") }
         var patched = self
-        // Classes are of a model: with another one they are again those that it has at first.
+        // Classes and their colours are of a model: with another one they are again those that it has at first.
         if let value = members["model"] {
             let model = try string(value, "model")
-            if model != self.model { patched.classes = nil }
+            if model != self.model {
+                patched.classes = nil
+                patched.overlay.colors = [:]
+            }
             patched.model = model
         }
         for (key, value) in members.sorted(by: { $0.key < $1.key }) where key != "model" {
             switch key {
             case "outputs": patched.outputs = try Self.outputs(value)
             case "classes": patched.classes = try Self.classes(value)
-            case "overlay": patched.overlay = try Self.overlay(value, patching: overlay)
+            case "overlay": patched.overlay = try Self.overlay(value, patching: patched.overlay)
             case "maximumFramesPerSecond":
                 let rate = try number(value, key)
                 guard rate >= 0.1, rate <= 1000 else { throw .settings("\(key) is \(rate), not 0.1 to 1000") }

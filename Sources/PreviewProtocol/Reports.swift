@@ -16,7 +16,7 @@ public struct Hello: Sendable {
         public var height: Int
         /// Colours of the classes: red, green, blue.
         public var palette: [[UInt8]]
-        /// Classes that a person may want cut out: all but the background.
+        /// Classes that are shown until somebody chooses others.
         public var subjectClasses: [Int]
 
         /// Creates a description.

@@ -36,9 +36,14 @@ struct SettingsTests {
     @Test("No class at all may be chosen")
     func noClasses() throws { #expect(try patch(#"{"classes": []}"#).classes == []) }
 
-    @Test("Another model has its own classes")
+    @Test("Another model has its own classes and colours")
     func model() throws {
-        let settings = try patch(#"{"model": "a", "classes": [3]}"#)
+        let settings = try patch(##"{"model": "a", "classes": [3], "overlay": {"colors": {"3": "#010203"}}}"##)
+        #expect(try patch(#"{"model": "a"}"#, settings).overlay.colors == [3: 0x010203])
+        #expect(try patch(#"{"model": "b"}"#, settings).overlay.colors == [:])
+        #expect(
+            try patch(##"{"overlay": {"opacity": 1, "colors": {"1": "#000001"}}, "model": "b"}"##, settings).overlay
+                .colors == [1: 1])
         #expect(try patch(#"{"model": "a"}"#, settings).classes == [3])
         #expect(try patch(#"{"model": "b"}"#, settings).classes == nil)
         #expect(try patch(#"{"model": "b", "classes": [1]}"#, settings).classes == [1])
