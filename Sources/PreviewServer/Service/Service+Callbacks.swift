@@ -46,12 +46,7 @@ extension Service {
                 return answer(.text(413, "more than \(limit) bytes"), to: request, on: connection, closes: true)
             }
             guard length > 0 else { return answer(.text(400, "the request has no body"), to: request, on: connection) }
-            let share = shared.budget.share()
-            guard share.grow(by: length) else {
-                return answer(
-                    .text(503, "too much is waiting in the server"), to: request, on: connection, closes: true)
-            }
-            connection.share = share
+            connection.share = shared.budget.share()
             connection.stage = .body(request, [], byteCount: length)
             connection.deadline = .now + .seconds(shared.options.limits.bodySeconds)
             if request.fields["expect"]?.lowercased() == "100-continue" {
@@ -65,6 +60,10 @@ extension Service {
     private func takeBody(_ wsi: OpaquePointer, _ input: UnsafeMutableRawPointer?, _ count: Int) -> Int32 {
         guard let connection = connection(wsi) else { return Self.end }
         guard case .body(let request, var bytes, let byteCount) = connection.stage else { return Self.goOn }
+        // Of what has come, not of what was announced: announcing costs nothing.
+        guard connection.share?.grow(by: count) ?? false else {
+            return answer(.text(503, "too much is waiting in the server"), to: request, on: connection, closes: true)
+        }
         connection.stage = .closing  // so that `bytes` is not copied
         bytes.append(contentsOf: UnsafeRawBufferPointer(start: input, count: count))
         shared.metrics.count { $0.bytesReceived += count }
@@ -80,8 +79,11 @@ extension Service {
         connection.stage = .working(request)
         connection.deadline = .now + .seconds(shared.options.limits.bodySeconds * 10)
         lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0)
-        let id = connection.id
-        router.post(request, body: bytes) { [self] response in finish(id, response) }
+        let (id, share) = (connection.id, connection.share)
+        router.post(request, body: bytes) { [self] response in
+            // Until then the body takes memory, whether or not anybody still waits for the response.
+            withExtendedLifetime(share) { finish(id, response) }
+        }
         return Self.goOn
     }
 
