@@ -102,8 +102,8 @@ public struct MessageHeader: Equatable, Sendable {
 }
 
 extension ProtocolError {
-    /// A header that nothing can be made of.
-    static func broken(_ message: String) -> ProtocolError {
+    /// A message that nothing can be made of, nor of what follows it.
+    package static func broken(_ message: String) -> ProtocolError {
         ProtocolError(.malformed, message, closeCode: CloseCode.protocolError)
     }
 }

@@ -23,6 +23,8 @@ public final class PreviewServer: Sendable {
         guard AccessRules.isLoopback(options.host) || options.token != nil else {
             throw ServerError("--host \(options.host) lets other machines connect, which needs a --token")
         }
+        guard options.token != "" else { throw ServerError("an empty --token keeps nobody out") }
+        try reserveDescriptors(options.limits.connectionCount + 128, for: "--max-connections")
         var files = StaticFiles()
         if let folder = options.webFolder { files = try StaticFiles(folder: folder) }
         var sourceName: String?

@@ -122,7 +122,7 @@ final class SegmentEndpoint: Sendable {
             guard let index = found, model.labels.indices.contains(index) else {
                 throw Refusal(400, "the model has no class '\(name)'")
             }
-            classes = (classes ?? []) + [index]
+            if classes?.contains(index) != true { classes = (classes ?? []) + [index] }
         }
         return Job(output: output, format: format, maskSize: maskSize, model: model, classes: classes)
     }

@@ -19,5 +19,21 @@ func readFile(_ path: String, limit: Int) throws(ServerError) -> [UInt8] {
     }
 }
 
+/// Makes sure that the process may open so many files and sockets: one that must not accept a connection that waits would be
+/// told of it again and again.
+///
+/// - Throws: `ServerError`, where the system does not allow it.
+func reserveDescriptors(_ count: Int, for flag: String) throws(ServerError) {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < rlim_t(count) else {
+        return
+    }
+    limit.rlim_cur = rlim_t(count)
+    guard count <= limit.rlim_max, setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+        throw ServerError(
+            "\(flag): that needs \(count) open files, and this process may have \(limit.rlim_max) (ulimit -Hn)")
+    }
+}
+
 /// What the system says about the last call that failed.
 func lastSystemError() -> String { String(cString: strerror(errno)) }

@@ -101,15 +101,8 @@ extension Service {
         shared.metrics.count { $0.requests[response.status, default: 0] += 1 }
         let closes = closes || request.fields["connection"]?.lowercased() == "close" || isStopping
         var sent = response
-        var head = response.head(closes: closes)
-        // The head of what would come, without it.
-        if request.method == "HEAD" { sent.body = [] }
-        if sent.body.count <= Self.chunkByteCount {
-            head += sent.body
-            sent.body = head
-        } else {
-            sent.body.insert(contentsOf: head, at: 0)
-        }
+        // After HEAD the head of what would come, without it.
+        sent.body = response.head(closes: closes) + (request.method == "HEAD" ? [] : response.body)
         connection.stage = .response(sent, position: 0, closes: closes)
         connection.deadline = .now + .seconds(shared.options.limits.bodySeconds)
         _ = lws_callback_on_writable(connection.wsi)

@@ -80,6 +80,7 @@ final class Service: @unchecked Sendable {
         options.certificate = UnsafePointer(certificate ?? nil)
         options.key = UnsafePointer(key ?? nil)
         guard let context = cws_create(&options) else {
+            close(listener)
             throw ServerError(
                 tls == nil ? "libwebsockets does not start: \(Log.last)" : "TLS does not start: \(Log.last)")
         }

@@ -76,8 +76,7 @@ package struct MessageAssembler {
             }
         }
         if let announcedByteCount, bytes.count > announcedByteCount {
-            throw ProtocolError(
-                .malformed, "more bytes follow the header than it announces", closeCode: CloseCode.protocolError)
+            throw .broken("more bytes follow the header than it announces")
         }
     }
 
@@ -87,11 +86,9 @@ package struct MessageAssembler {
         let parsed = bytes.withUnsafeBytes { bytes in
             Result { () throws(ProtocolError) in
                 let header = try MessageHeader(bytes)
-                guard header.payloadByteCount == bytes.count - MessageHeader.byteCount else {
-                    throw ProtocolError(
-                        .malformed,
-                        "the header announces \(header.payloadByteCount) bytes, and \(bytes.count - MessageHeader.byteCount) follow",
-                        closeCode: CloseCode.protocolError)
+                let rest = bytes.count - MessageHeader.byteCount
+                guard header.payloadByteCount == rest else {
+                    throw .broken("the header announces \(header.payloadByteCount) bytes, and \(rest) follow")
                 }
                 return header
             }

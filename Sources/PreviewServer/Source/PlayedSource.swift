@@ -117,7 +117,10 @@ final class PlayedSource: @unchecked Sendable {
             pollfd(fd: child.errors, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            guard poll(&waits, 2, 100) >= 0 || errno == EINTR else { return lastSystemError() }
+            guard poll(&waits, 2, 100) >= 0 else {
+                if errno == EINTR { continue }
+                return lastSystemError()
+            }
             if waits[1].revents != 0 {
                 let count = read(child.errors, &buffer, 4096)
                 if count > 0 {

@@ -16,7 +16,7 @@ func serve(_ settings: ServeSettings) throws -> ExitCode {
     options.webFolder = try settings.web ?? WebFolder.find()
     if let source = settings.source { options.source = .played(path: source) }
 
-    // Before anything takes long, so that a signal is never missed; threads inherit the mask.
+    // Before anything takes long, so that a signal that comes meanwhile ends the server as soon as it runs.
     let signals = SignalWaiter()
     let (models, notes) = try load(settings)
     let server = try PreviewServer(options, models: models)
@@ -76,8 +76,7 @@ private func token(_ settings: ServeSettings) throws -> String? {
         }
     }
     if let token = settings.token { return token }
-    let isLocal = settings.host == "localhost" || settings.host == "::1" || settings.host.hasPrefix("127.")
-    return isLocal ? nil : randomToken()
+    return AccessRules.isLoopback(settings.host) ? nil : randomToken()
 }
 
 /// 132 bits that nobody guesses.
