@@ -72,6 +72,36 @@ struct AbuseTests {
         try expectService(server)
     }
 
+    @Test("Where others have taken all memory a camera goes on, and a large frame is refused without harm")
+    func shortage() throws {
+        let server = try TestServer.mini { $0.limits.bufferedByteCount = 2 << 20 }
+        defer { server.stop() }
+        // Announcing takes nothing; half a message that has come does.
+        let poster = try TestClient(port: server.port)
+        poster.write(
+            Array(
+                "POST /api/segment HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nContent-Length: 30000000\r\n\r\n".utf8)
+        )
+        let hoarder = try TestClient.preview(port: server.port)
+        func large(_ sequence: UInt32) -> PreviewMessage { TestServer.frame(sequence, width: 1000, height: 500) }
+        hoarder.sendFrame(2, large(1).bytes.prefix(1_200_000), isFinal: false)
+        let camera = try TestClient.preview(port: server.port)
+        #expect(try wait { try value("received_bytes_total", server) >= 1_200_000 })
+        camera.send(large(1))
+        let error = try camera.message(.error)
+        #expect(error.header.sequence == 1)
+        let report = try object(error)
+        #expect(report["code"] as? String == "busy")
+        #expect(report["fatal"] as? Bool == false)
+        camera.send(TestServer.frame(2, width: 65, height: 65))
+        #expect(try camera.message(.result).header.sequence == 2)
+        // What the hoarder had is free again when it goes.
+        hoarder.abandon()
+        #expect(try wait { try value("sessions", server) == 1 })
+        camera.send(large(3))
+        #expect(try camera.message(.result).header.sequence == 3)
+    }
+
     @Test("Noise of any kind ends a connection and nothing else")
     func noise() throws {
         let server = try TestServer.mini()

@@ -77,6 +77,35 @@ struct MessageAssemblerTests {
         }
     }
 
+    @Test("Where memory is short the rest of a message is passed over", arguments: [0, 20, 40])
+    func shortage(count: Int) throws {
+        var assembler = MessageAssembler(byteLimit: 4096)
+        let bytes = TestServer.frame(9, width: 20, height: 20).bytes
+        let rules = rules
+        try bytes[..<count].withUnsafeBytes { _ = try assembler.append($0, isLast: false, check: rules.check) }
+        assembler.passOver(ProtocolError(.busy, "short"))
+        let error = #expect(throws: ProtocolError.self) {
+            try bytes[count...].withUnsafeBytes { try assembler.append($0, isLast: true, check: rules.check) }
+        }
+        #expect(error?.code == .busy)
+        #expect(assembler.sequence == (count < 12 ? 0 : 9))
+    }
+
+    @Test("Each message has some bytes free, all others share the rest")
+    func budget() {
+        let budget = ByteBudget(limit: 100)
+        let free = ByteBudget.freeByteCount
+        var shares = (0..<3).map { _ in budget.share() }
+        for share in shares { #expect(share.grow(by: free) == true) }
+        #expect(shares[0].grow(by: 60) == true)
+        #expect(shares[1].grow(by: 41) == false)
+        #expect(shares[1].grow(by: 40) == true)
+        #expect(shares[2].grow(by: 1) == false)
+        shares.removeFirst()
+        #expect(shares[1].grow(by: 60) == true)
+        #expect(budget.share().grow(by: free + 1) == false)
+    }
+
     @Test("Headers that frames must not have")
     func headers() {
         func code(_ header: MessageHeader, takesFrames: Bool = true) -> ProtocolError.Code? {

@@ -62,6 +62,9 @@ final class TestClient {
 
     deinit { close(descriptor) }
 
+    /// Hangs up.
+    func abandon() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     // Bytes.
 
     /// Sends bytes; false where the server does not take them any more.

@@ -95,17 +95,11 @@ final class FrameJob: Sendable {
 
     var sequence: UInt32 { picture.header.sequence }
 
-    /// Decodes the picture; where that fails all who wait are told.
-    func decode() -> Bool {
+    /// Decodes the picture.
+    func decode() throws(ProtocolError) {
         let start = ContinuousClock.now
-        do throws(ProtocolError) {
-            let image = try picture.decode()
-            decoded.withLock { $0 = (image, (ContinuousClock.now - start) / .milliseconds(1)) }
-            return true
-        } catch {
-            fail(error)
-            return false
-        }
+        let image = try picture.decode()
+        decoded.withLock { $0 = (image, (ContinuousClock.now - start) / .milliseconds(1)) }
     }
 
     /// Tells all who wait, or some of them, that a newer frame came.
@@ -169,7 +163,8 @@ final class FrameJob: Sendable {
                 height: header.height, payload: Array(picture.message[MessageHeader.byteCount...])))
     }
 
-    private func fail(_ error: ProtocolError, _ audiences: [Audience]? = nil) {
+    /// Tells all who wait, or some of them, that there are no masks.
+    func fail(_ error: ProtocolError, _ audiences: [Audience]? = nil) {
         for output in (audiences ?? self.audiences).flatMap(\.outputs) {
             output.refuse(error, sequence: sequence, timestamp: picture.header.timestamp)
         }

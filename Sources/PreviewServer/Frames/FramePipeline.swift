@@ -1,4 +1,5 @@
 import Dispatch
+import PreviewProtocol
 
 /// Decodes frames and runs them through the network, each on threads of its own, in the order that `FairSchedule` gives.
 final class FramePipeline: Sendable {
@@ -26,8 +27,13 @@ final class FramePipeline: Sendable {
     private func advance() {
         while let (job, client, ticket) = schedule.withLock({ $0.takeForDecoding() }) {
             decoders.async { [self] in
-                let succeeded = job.decode()
-                _ = schedule.withLock { $0.finishDecoding(of: client, ticket: ticket, succeeded: succeeded) }
+                let outcome = Result { () throws(ProtocolError) in try job.decode() }
+                let failure: ProtocolError? = if case .failure(let error) = outcome { error } else { nil }
+                let isWanted = schedule.withLock {
+                    $0.finishDecoding(of: client, ticket: ticket, succeeded: failure == nil)
+                }
+                // One that was replaced meanwhile has had its answer.
+                if let failure, isWanted { job.fail(failure) }
                 advance()
             }
         }

@@ -263,6 +263,9 @@ final class Service: @unchecked Sendable {
         response += "too many connections\n".utf8
         _ = send(descriptor, response, response.count, Int32(MSG_NOSIGNAL))
         shutdown(descriptor, Int32(SHUT_WR))
+        // The request is there already, mostly: closing with bytes that nobody read would take the answer back.
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        _ = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         close(descriptor)
     }
 

@@ -50,6 +50,19 @@ package struct MessageAssembler {
         return try finish()
     }
 
+    /// Whether the message was refused and what comes of it is not kept.
+    package var isPassingOver: Bool {
+        if case .passingOver = state { return true }
+        return false
+    }
+
+    /// Passes over the rest of the message; `append` throws the error at its end.
+    package mutating func passOver(_ error: ProtocolError) {
+        // The header stays, for the sequence number; the memory of the rest does not.
+        bytes = Array(bytes.prefix(MessageHeader.byteCount))
+        state = .passingOver(error)
+    }
+
     /// Forgets the message.
     package mutating func reset() { self = MessageAssembler(byteLimit: byteLimit) }
 
@@ -70,9 +83,7 @@ package struct MessageAssembler {
                 try check(header)
             } catch {
                 if error.closeCode != nil { throw error }
-                bytes.removeSubrange(MessageHeader.byteCount...)
-                state = .passingOver(error)
-                return
+                return passOver(error)
             }
         }
         if let announcedByteCount, bytes.count > announcedByteCount {

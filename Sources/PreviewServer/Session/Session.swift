@@ -52,9 +52,9 @@ final class Session {
     func receive(_ piece: UnsafeRawBufferPointer, isLast: Bool) {
         context.metrics.count { $0.bytesReceived += piece.count }
         do throws(ProtocolError) {
-            guard share.grow(by: piece.count) else {
-                throw ProtocolError(
-                    .busy, "too much is waiting in the server", closeCode: CloseCode.tryAgainLater)
+            if !assembler.isPassingOver, !share.grow(by: piece.count) {
+                assembler.passOver(ProtocolError(.busy, "too much is waiting in the server"))
+                share = context.budget.share()
             }
             guard let (header, bytes) = try assembler.append(piece, isLast: isLast, check: rules.check) else { return }
             let share = self.share
