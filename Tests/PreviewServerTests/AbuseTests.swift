@@ -172,6 +172,25 @@ struct AbuseTests {
         try expectService(server)
     }
 
+    @Test(
+        "Requests behind a body end the connection, and nobody else waits",
+        arguments: ["/api/segment", "/", "/nothing"])
+    func pipelining(path: String) throws {
+        let server = try TestServer.mini()
+        defer { server.stop() }
+        let file = try TestServer.picture.encoded(as: .png)
+        let head =
+            "POST \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nContent-Length: \(file.count)  \r\n\r\n"
+        let request = Array(head.utf8) + file
+        let alone = try TestClient(port: server.port)
+        alone.write(request)
+        #expect(try [200, 404, 405].contains(alone.response().status))
+        let client = try TestClient(port: server.port)
+        client.write(request + request + request)
+        try client.waitForEnd()
+        try expectService(server)
+    }
+
     @Test("Whoever sends a request a byte at a time is hung up on, and keeps nobody else waiting")
     func slowLoris() throws {
         let server = try TestServer.mini {

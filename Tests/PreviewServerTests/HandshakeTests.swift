@@ -39,6 +39,7 @@ struct HandshakeTests {
             ("/preview", [:], nil, 400),
             ("/preview", [:], "silhouette.preview.2", 400),
             ("/preview", [:], "http", 400),
+            ("/preview", [:], "listener, silhouette.preview.1", 400),
             ("/preview", ["Upgrade": "h2c"], "silhouette.preview.1", 400),
         ] as [(String, [String: String], String?, Int)])
     func refusals(path: String, fields: [String: String], subprotocol: String?, status: Int) throws {

@@ -14,6 +14,11 @@ package struct HTTPRequest: Sendable {
         self.path = path
     }
 
+    /// Whether a body belongs to the request, though maybe one of no bytes.
+    package var hasBody: Bool {
+        !["GET", "HEAD"].contains(method) || fields["transfer-encoding"] != nil || fields["content-length"] != nil
+    }
+
     /// The value of the first parameter of this name.
     package func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }

@@ -69,7 +69,9 @@ final class Router: Sendable {
         let offered = (request.fields["sec-websocket-protocol"] ?? "").split(separator: ",").map {
             $0.filter { $0 != " " }
         }
-        guard offered.contains(Service.previewProtocol) else {
+        // The others that libwebsockets knows are the server's own.
+        guard offered.contains(Service.previewProtocol), !offered.contains(where: Service.innerProtocols.contains)
+        else {
             return .text(400, "the WebSocket must offer the subprotocol \(Service.previewProtocol)")
         }
         return nil

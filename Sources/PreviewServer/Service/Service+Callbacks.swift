@@ -34,18 +34,15 @@ extension Service {
         guard let connection = connection(wsi) else { return Self.end }
         let request = readRequest(wsi, path: text(input, count))
         switch router.answer(to: request) {
-        case .response(let response): return answer(response, to: request, on: connection)
+        case .response(let response):
+            return request.hasBody
+                ? refuse(response, on: connection) : answer(response, to: request, on: connection)
         case .body(let limit):
             guard let length = request.fields["content-length"].flatMap({ Int($0) }), length >= 0,
                 request.fields["transfer-encoding"] == nil
-            else {
-                return answer(
-                    .text(411, "the request needs a Content-Length"), to: request, on: connection, closes: true)
-            }
-            guard length <= limit else {
-                return answer(.text(413, "more than \(limit) bytes"), to: request, on: connection, closes: true)
-            }
-            guard length > 0 else { return answer(.text(400, "the request has no body"), to: request, on: connection) }
+            else { return refuse(.text(411, "the request needs a Content-Length"), on: connection) }
+            guard length <= limit else { return refuse(.text(413, "more than \(limit) bytes"), on: connection) }
+            guard length > 0 else { return refuse(.text(400, "the request has no body"), on: connection) }
             connection.share = shared.budget.share()
             connection.stage = .body(request, [], byteCount: length)
             connection.deadline = .now + .seconds(shared.options.limits.bodySeconds)
@@ -59,10 +56,10 @@ extension Service {
 
     private func takeBody(_ wsi: OpaquePointer, _ input: UnsafeMutableRawPointer?, _ count: Int) -> Int32 {
         guard let connection = connection(wsi) else { return Self.end }
-        guard case .body(let request, var bytes, let byteCount) = connection.stage else { return Self.goOn }
+        guard case .body(let request, var bytes, let byteCount) = connection.stage else { return Self.end }
         // Of what has come, not of what was announced: announcing costs nothing.
         guard connection.share?.grow(by: count) ?? false else {
-            return answer(.text(503, "too much is waiting in the server"), to: request, on: connection, closes: true)
+            return refuse(.text(503, "too much is waiting in the server"), on: connection)
         }
         connection.stage = .closing  // so that `bytes` is not copied
         bytes.append(contentsOf: UnsafeRawBufferPointer(start: input, count: count))
@@ -74,7 +71,9 @@ extension Service {
 
     private func endBody(_ wsi: OpaquePointer) -> Int32 {
         guard let connection = connection(wsi) else { return Self.end }
-        guard case .body(let request, let bytes, let byteCount) = connection.stage else { return Self.goOn }
+        // A second request came behind the body. libwebsockets takes it for more of that, and calls again and again until it is
+        // answered: it would do nothing else.
+        guard case .body(let request, let bytes, let byteCount) = connection.stage else { return Self.end }
         guard bytes.count == byteCount else { return Self.end }
         connection.stage = .working(request)
         connection.deadline = .now + .seconds(shared.options.limits.bodySeconds * 10)
@@ -87,19 +86,25 @@ extension Service {
         return Self.goOn
     }
 
-    /// Answers at once, from within a callback of a request.
-    private func answer(
-        _ response: HTTPResponse, to request: HTTPRequest, on connection: Connection, closes: Bool = false
-    ) -> Int32 {
-        prepare(response, to: request, on: connection, closes: closes)
+    /// Answers from within a callback of a request.
+    private func answer(_ response: HTTPResponse, to request: HTTPRequest, on connection: Connection) -> Int32 {
+        prepare(response, to: request, on: connection)
         return Self.goOn
     }
 
+    /// Answers from within a callback, and ends the connection: nobody reads the rest of what comes.
+    private func refuse(_ response: HTTPResponse, on connection: Connection) -> Int32 {
+        shared.metrics.count { $0.requests[response.status, default: 0] += 1 }
+        _ = write(response.head(closes: true) + response.body, LWS_WRITE_HTTP_HEADERS, connection.wsi)
+        connection.stage = .closing
+        return Self.end
+    }
+
     /// Arranges for a response to be sent.
-    func prepare(_ response: HTTPResponse, to request: HTTPRequest, on connection: Connection, closes: Bool = false) {
+    func prepare(_ response: HTTPResponse, to request: HTTPRequest, on connection: Connection) {
         connection.share = nil
         shared.metrics.count { $0.requests[response.status, default: 0] += 1 }
-        let closes = closes || request.fields["connection"]?.lowercased() == "close" || isStopping
+        let closes = request.fields["connection"]?.lowercased() == "close" || isStopping
         var sent = response
         // After HEAD the head of what would come, without it.
         sent.body = response.head(closes: closes) + (request.method == "HEAD" ? [] : response.body)
@@ -154,11 +159,7 @@ extension Service {
         } else {
             refusal = router.refusal(of: request)
         }
-        guard let refusal else { return Self.goOn }
-        shared.metrics.count { $0.requests[refusal.status, default: 0] += 1 }
-        _ = write(refusal.head(closes: true) + refusal.body, LWS_WRITE_HTTP_HEADERS, wsi)
-        connection.stage = .closing
-        return Self.end
+        return refusal.map { refuse($0, on: connection) } ?? Self.goOn
     }
 
     private func readRequest(_ wsi: OpaquePointer, path: String) -> HTTPRequest {
@@ -201,7 +202,10 @@ extension Service {
         let count = Int(lws_hdr_total_length(wsi, token))
         var buffer = [CChar](repeating: 0, count: count + 1)
         guard lws_hdr_copy(wsi, &buffer, Int32(buffer.count), token) >= 0 else { return "" }
-        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let text = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // Blanks around a value are no part of it, and libwebsockets leaves those behind it.
+        return String(
+            text[..<(text.lastIndex { $0 != " " && $0 != "\t" }.map { text.index(after: $0) } ?? text.startIndex)])
     }
 
     private func uri(_ wsi: OpaquePointer) -> String {

@@ -47,7 +47,9 @@ final class Service: @unchecked Sendable {
         self.shared = shared
         self.router = router
         self.listener = listener
-        names = ["http", Self.previewProtocol, "listener"].compactMap { (name: String) in strdup(name) }
+        names = [Self.innerProtocols[0], Self.previewProtocol, Self.innerProtocols[1]].compactMap { (name: String) in
+            strdup(name)
+        }
         protocols = .allocate(capacity: names.count + 1)
         protocols.initialize(repeating: lws_protocols(), count: names.count + 1)
         for (index, name) in names.enumerated() {
@@ -86,7 +88,7 @@ final class Service: @unchecked Sendable {
         }
         self.context = context
         host = lws_get_vhost_by_name(context, "silhouette")
-        guard let host, let connection = cws_adopt_listener(host, listener, "listener") else {
+        guard let host, let connection = cws_adopt_listener(host, listener, Self.innerProtocols[1]) else {
             lws_context_destroy(context)
             self.context = nil
             throw ServerError("libwebsockets does not watch the port: \(Log.last)")
@@ -104,6 +106,8 @@ final class Service: @unchecked Sendable {
 
     /// The subprotocol that pages ask for.
     static let previewProtocol = "silhouette.preview.1"
+    /// What it calls HTTP and the listening socket.
+    static let innerProtocols = ["http", "listener"]
 
     // Any thread.
 
