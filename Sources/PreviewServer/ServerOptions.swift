@@ -12,6 +12,8 @@ public struct ServerLimits: Sendable {
     public var connectionCountPerAddress = 32
     /// Bytes of messages that are being received or wait for the network, over all connections.
     public var bufferedByteCount = 256 << 20
+    /// Bytes of the confidences that one posted picture may have computed.
+    public var resultByteCount = 1 << 30
     /// How long a request's head may take.
     public var headSeconds = 10.0
     /// How long a request's body, or a message, may take.

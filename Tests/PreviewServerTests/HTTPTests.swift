@@ -139,7 +139,10 @@ struct HTTPTests {
 
     @Test("A request that makes no sense, and a picture that is none, have their status")
     func segmentRefusals() throws {
-        let server = try TestServer.mini { $0.limits.pixelCount = 4224 }
+        let server = try TestServer.mini {
+            $0.limits.pixelCount = 4224
+            $0.limits.resultByteCount = 65 * 64 * 4 * 2
+        }
         defer { server.stop() }
         let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: Checkout.path("Tests/Fixtures/mini.input.png"))))
         func status(_ query: String, _ fields: [String: String] = [:], body: [UInt8]) throws -> Int {
@@ -157,5 +160,11 @@ struct HTTPTests {
         #expect(try status("", body: Array("no picture".utf8)) == 415)
         #expect(try status("", body: Array(TestServer.picture.encoded(as: .jpeg).prefix(300))) == 422)
         #expect(try status("", ["Content-Type": "multipart/form-data; boundary=b"], body: file) == 400)
+        // As many planes as classes, or as the others where those are fewer: the background alone.
+        let small = try TestServer.picture.resized(width: 65, height: 64).encoded(as: .png)
+        #expect(try status("?output=confidence&class=1&class=2&class=3", body: small) == 422)
+        let client = try TestClient(port: server.port)
+        #expect(try client.request("POST", "/api/segment?output=confidence&class=1&class=2", body: small).status == 200)
+        #expect(try client.request("POST", "/api/segment?output=confidence", body: small).status == 200)
     }
 }

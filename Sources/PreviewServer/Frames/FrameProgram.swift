@@ -10,9 +10,8 @@ final class FrameProgram: Sendable {
     /// The settings with the values in force in place of those that were left open.
     let filledSettings: PreviewSettings
     private let model: ServedModel
-    /// The chosen classes' alpha is the sum of these classes' confidences, or what is left of 1.
-    private let summedClasses: [Int]
-    private let isComplement: Bool
+    /// Whose alpha is sent.
+    private let chosen: ChosenClasses
     private let palette: Palette
     /// What overlays show of each class: itself, or the background.
     private let shownCategories: [UInt8]
@@ -41,9 +40,7 @@ final class FrameProgram: Sendable {
         self.settings = settings
         filledSettings = filled
         self.model = model
-        let others = model.labels.indices.filter { !chosen.contains($0) }
-        isComplement = others.count < chosen.count
-        summedClasses = isComplement ? others : chosen
+        self.chosen = ChosenClasses(chosen, classCount: classCount)
         var palette = model.palette
         if !settings.overlay.colors.isEmpty {
             palette.colors = model.labels.indices.map { palette[$0] }
@@ -63,9 +60,9 @@ final class FrameProgram: Sendable {
         } else {
             options.maskSize = .model
             options.shouldOutputPictureCategoryMask = settings.outputs.contains(.overlay)
-            // Every class chosen: 255 everywhere, and nothing to compute.
-            options.shouldOutputConfidenceMasks = settings.outputs.contains(.alpha) && !summedClasses.isEmpty
-            options.confidenceClasses = options.shouldOutputConfidenceMasks ? summedClasses : nil
+            // Every class or none is chosen: 255 or 0 everywhere, and nothing to compute.
+            options.shouldOutputConfidenceMasks = settings.outputs.contains(.alpha) && !self.chosen.summed.isEmpty
+            options.confidenceClasses = options.shouldOutputConfidenceMasks ? self.chosen.summed : nil
         }
         do throws(ImageSegmenterError) {
             stream = try LiveStream(options: options, sharing: model.segmenter)
@@ -102,7 +99,10 @@ final class FrameProgram: Sendable {
         if settings.outputs.contains(.categories), let mask = result.categoryMask {
             addMask(.categories, mask.categories, .runLength)
         }
-        if settings.outputs.contains(.alpha) { addMask(.alpha, alpha(result), .deflate) }
+        if settings.outputs.contains(.alpha) {
+            let alpha = chosen.alpha(result.confidenceMasks ?? [], pixelCount: result.width * result.height)
+            addMask(.alpha, alpha, .deflate)
+        }
         if settings.outputs.contains(.overlay), let mask = result.pictureCategoryMask ?? result.categoryMask {
             let shown = settings.classes == nil ? mask.categories : mask.categories.map { shownCategories[Int($0)] }
             let overlay = shown.withUnsafeBufferPointer {
@@ -131,33 +131,6 @@ final class FrameProgram: Sendable {
             inferenceMilliseconds: result.timings.totalMilliseconds, decodeMilliseconds: figures.decodeMilliseconds,
             totalMilliseconds: figures.totalMilliseconds, shares: shares, droppedFrames: figures.droppedFrames,
             device: result.deviceName)
-    }
-
-    /// The chosen classes' part of each pixel: the sum of their confidences in 255 steps, rounded half up. Where more than
-    /// half of all classes are chosen, it is the rest that the others leave, which needs fewer planes.
-    private func alpha(_ result: ImageSegmenterResult) -> [UInt8] {
-        let count = result.width * result.height
-        let planes = result.confidenceMasks ?? []
-        guard let first = planes.first else { return [UInt8](repeating: isComplement ? 255 : 0, count: count) }
-        var sum = first.confidences
-        for plane in planes.dropFirst() {
-            plane.confidences.withUnsafeBufferPointer { plane in
-                sum.withUnsafeMutableBufferPointer { sum in
-                    for index in sum.indices { sum[index] += plane[index] }
-                }
-            }
-        }
-        let (scale, offset): (Float, Float) = isComplement ? (-255, 255.5) : (255, 0.5)
-        return [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
-            sum.withUnsafeBufferPointer { sum in
-                for index in 0..<count {
-                    let value = sum[index] * scale + offset
-                    // A broken model's NaN is neither: 0.
-                    bytes[index] = value >= 255 ? 255 : value > 0 ? UInt8(value) : 0
-                }
-            }
-            initialized = count
-        }
     }
 }
 

@@ -151,12 +151,24 @@ final class SegmentEndpoint: Sendable {
         options.maskSize = job.maskSize
         options.shouldOutputCategoryMask = job.output != .confidence
         options.shouldOutputConfidenceMasks = job.output == .confidence
-        if job.output == .confidence { options.confidenceClasses = job.classes ?? job.model.foregroundClasses }
+        let chosen = ChosenClasses(
+            job.classes ?? job.model.foregroundClasses, classCount: job.model.labels.count)
+        if job.output == .confidence {
+            options.confidenceClasses = chosen.summed.isEmpty ? [0] : chosen.summed
+            let masks = job.maskSize == .model ? job.model.maskSize : image.size
+            let byteCount = masks.pixelCount * chosen.summed.count * MemoryLayout<Float>.size
+            guard byteCount <= context.options.limits.resultByteCount else {
+                throw Refusal(
+                    422,
+                    "\(chosen.summed.count) classes at \(masks.width)x\(masks.height) take too much memory; choose fewer, or "
+                        + "mask-size=model")
+            }
+        }
         let file: [UInt8]
         do {
             let segmenter = try ImageSegmenter(options: options, sharing: job.model.segmenter)
             let result = try segmenter.segment(image: image)
-            file = try self.file(job, image, result)
+            file = try self.file(job, chosen, image, result)
         } catch let error as ImageSegmenterError {
             if case .resultTooLarge = error { throw Refusal(422, "\(error)") }
             throw Refusal(500, "\(error)")
@@ -193,7 +205,9 @@ final class SegmentEndpoint: Sendable {
         }
     }
 
-    private func file(_ job: Job, _ image: Image, _ result: ImageSegmenterResult) throws -> [UInt8] {
+    private func file(
+        _ job: Job, _ classes: ChosenClasses, _ image: Image, _ result: ImageSegmenterResult
+    ) throws -> [UInt8] {
         let size = PixelSize(width: result.width, height: result.height)
         let shown = job.classes.map(Set.init)
         let categories = (result.categoryMask?.categories ?? []).map { shown?.contains(Int($0)) ?? true ? $0 : 0 }
@@ -212,12 +226,9 @@ final class SegmentEndpoint: Sendable {
             let cutout = alpha.withUnsafeBufferPointer { Compositing.cutout(image, alpha: $0) }
             return try cutout.encoded(as: job.format)
         case .confidence:
-            let planes = result.confidenceMasks ?? []
-            var sum = planes.first?.confidences ?? [Float](repeating: 0, count: size.pixelCount)
-            for plane in planes.dropFirst() {
-                for index in sum.indices { sum[index] += plane.confidences[index] }
-            }
-            return try sum.withUnsafeBufferPointer { Compositing.grayPlane($0, size: size) }.encoded(as: .png)
+            let planes = classes.summed.isEmpty ? [] : result.confidenceMasks ?? []
+            let alpha = classes.alpha(planes, pixelCount: size.pixelCount)
+            return try Image(width: size.width, height: size.height, format: .gray, bytes: alpha).encoded(as: .png)
         }
     }
 }
