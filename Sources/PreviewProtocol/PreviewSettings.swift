@@ -2,8 +2,8 @@ import JSONText
 
 /// What a page wants to be sent, as it says in JSON.
 ///
-///     {"model": "deeplabv3_257_mv_gpu", "outputs": ["categories", "alpha"], "classes": [15],
-///      "overlay": {"opacity": 0.5, "encoding": "jpeg", "colors": {"15": "#ff8000"}}, "maximumFramesPerSecond": 30}
+///     {"model": "deeplabv3_257_mv_gpu", "device": "cpu", "outputs": ["categories", "alpha"],
+///      "classes": [15], "overlay": {"opacity": 0.5, "encoding": "jpeg", "colors": {"15": "#ff8000"}}, "maximumFramesPerSecond": 30}
 ///
 /// Each message is a patch: what it leaves out stays as it is.
 public struct PreviewSettings: Equatable, Sendable {
@@ -29,6 +29,8 @@ public struct PreviewSettings: Equatable, Sendable {
 
     /// Which of the server's models is used. Nil: its first.
     public var model: String?
+    /// Which of the server's devices is used. Nil: the one that it uses unless asked.
+    public var device: String?
     /// What is sent.
     public var outputs: Set<Output> = [.categories]
     /// The classes whose alpha is sent and that overlays colour. Nil: all but the background.
@@ -75,6 +77,7 @@ public struct PreviewSettings: Equatable, Sendable {
         }
         for (key, value) in members.sorted(by: { $0.key < $1.key }) where key != "model" {
             switch key {
+            case "device": patched.device = try string(value, key)
             case "outputs": patched.outputs = try Self.outputs(value)
             case "classes": patched.classes = try Self.classes(value)
             case "overlay": patched.overlay = try Self.overlay(value, patching: patched.overlay)
@@ -144,22 +147,27 @@ public struct PreviewSettings: Equatable, Sendable {
         return overlay
     }
 
-    /// The settings as they are echoed, every key written out.
+    /// The settings as they are echoed, every key written out; `device` only where there is a choice.
     public var json: String {
         let colors = overlay.colors.sorted { $0.key < $1.key }.map { index, color in
             let digits = String(color, radix: 16)
             return (String(index), JSONValue.text("#" + String(repeating: "0", count: 6 - digits.count) + digits))
         }
-        return JSONValue.object([
-            "model": model.map { .text($0) } ?? .null,
-            "outputs": .list(Output.allCases.filter(outputs.contains).map { .text($0.rawValue) }),
-            "classes": classes.map { .list($0.map { .integer($0) }) } ?? .null,
-            "overlay": .object([
-                "opacity": .exact(overlay.opacity), "encoding": .text("\(overlay.encoding)"),
-                "colors": .members(colors),
-            ]),
-            "maximumFramesPerSecond": maximumFramesPerSecond.map { .exact($0) } ?? .null,
-        ]).json
+        var members: [(String, JSONValue)] = [("model", model.map { .text($0) } ?? .null)]
+        if let device { members.append(("device", .text(device))) }
+        members += [
+            ("outputs", .list(Output.allCases.filter(outputs.contains).map { .text($0.rawValue) })),
+            ("classes", classes.map { .list($0.map { .integer($0) }) } ?? .null),
+            (
+                "overlay",
+                .object([
+                    "opacity": .exact(overlay.opacity), "encoding": .text("\(overlay.encoding)"),
+                    "colors": .members(colors),
+                ])
+            ),
+            ("maximumFramesPerSecond", maximumFramesPerSecond.map { .exact($0) } ?? .null),
+        ]
+        return JSONValue.members(members).json
     }
 }
 

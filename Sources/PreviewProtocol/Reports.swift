@@ -70,20 +70,24 @@ public struct Hello: Sendable {
     public var sourceName: String?
     /// The models, the default one first.
     public var models: [Model]
-    /// What the network runs on.
+    /// What the network runs on: the identifier of one of `devices`, or a text for people where there are none.
     public var device: String
+    /// Identifiers and names of the devices that a page may choose. Empty: there is no choice.
+    public var devices: [(id: String, name: String)]
     /// What may be asked.
     public var limits: Limits
 
     /// Creates a greeting.
     public init(
-        server: String, source: Source, sourceName: String?, models: [Model], device: String, limits: Limits
+        server: String, source: Source, sourceName: String?, models: [Model], device: String,
+        devices: [(id: String, name: String)], limits: Limits
     ) {
         self.server = server
         self.source = source
         self.sourceName = sourceName
         self.models = models
         self.device = device
+        self.devices = devices
         self.limits = limits
     }
 
@@ -98,15 +102,27 @@ public struct Hello: Sendable {
                 "subjectClasses": integers(model.subjectClasses),
             ])
         }
-        return JSONValue.object([
-            "protocol": .integer(Int(MessageHeader.version)), "server": .text(server), "source": .text(source.rawValue),
-            "sourceName": sourceName.map { .text($0) } ?? .null, "models": .list(models),
-            "model": self.models.first.map { .text($0.id) } ?? .null, "device": .text(device),
-            "limits": .object([
-                "messageBytes": .integer(limits.messageBytes), "pixels": .integer(limits.pixels),
-                "framesInFlight": .integer(limits.framesInFlight), "framesPerSecond": .exact(limits.framesPerSecond),
-            ]),
-        ]).json
+        var members: [(String, JSONValue)] = [
+            ("protocol", .integer(Int(MessageHeader.version))), ("server", .text(server)),
+            ("source", .text(source.rawValue)), ("sourceName", sourceName.map { .text($0) } ?? .null),
+            ("models", .list(models)), ("model", self.models.first.map { .text($0.id) } ?? .null),
+        ]
+        if !devices.isEmpty {
+            let choices = devices.map { JSONValue.object(["id": .text($0.id), "name": .text($0.name)]) }
+            members.append(("devices", .list(choices)))
+        }
+        members += [
+            ("device", .text(device)),
+            (
+                "limits",
+                .object([
+                    "messageBytes": .integer(limits.messageBytes), "pixels": .integer(limits.pixels),
+                    "framesInFlight": .integer(limits.framesInFlight),
+                    "framesPerSecond": .exact(limits.framesPerSecond),
+                ])
+            ),
+        ]
+        return JSONValue.members(members).json
     }
 }
 

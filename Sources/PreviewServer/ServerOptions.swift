@@ -1,3 +1,5 @@
+import Silhouette
+
 /// What a server may be asked for and how much.
 public struct ServerLimits: Sendable {
     /// Bytes of a message or of a posted picture.
@@ -49,6 +51,8 @@ public struct ServerOptions: Sendable {
     public var webFolder: String?
     /// Where frames come from.
     public var source = FrameSource.browser
+    /// Devices that pages may choose among. Fewer than two, or without the models' own: there is no choice.
+    package var devices: [UsableDevice] = []
     /// What may be asked.
     public var limits = ServerLimits()
 

@@ -6,6 +6,8 @@ import VulkanCompute
 package struct EngineChoice {
     /// Runs frames.
     package let engine: any SegmentationEngine
+    /// The device as `-d` takes it: `cpu`, `vulkan:0`.
+    package let deviceID: String
     /// Why it runs on what it does, as the end of a sentence.
     package let reason: String
 
@@ -23,8 +25,11 @@ package struct EngineChoice {
         let choice = try DeviceChoice(options.device, faults: faults)
         reason = choice.reason
         switch choice.outcome {
-        case .processor: engine = try CPUEngine(model: model, options: options)
+        case .processor:
+            deviceID = "cpu"
+            engine = try CPUEngine(model: model, options: options)
         case .vulkan(let physical, let instance):
+            deviceID = "vulkan:\(physical.index)"
             engine = try VulkanEngine(
                 name: physical.name,
                 start: { try VulkanRunner.start(model, options, on: physical, of: instance, shaders: shaders) },

@@ -26,6 +26,8 @@ public final class ImageSegmenter: Sendable {
     public var deviceName: String { engine.deviceName }
     /// Why it runs on that: `no graphics processor was found`.
     public let deviceReason: String
+    /// The device that was chosen, as `-d` takes it: `vulkan:0`.
+    package let deviceID: String
     /// Why pictures are computed on the processor though a graphics processor was chosen: what went wrong with that. Nil:
     /// nothing has.
     public var deviceFailure: String? { engine.deviceFailure }
@@ -57,7 +59,9 @@ public final class ImageSegmenter: Sendable {
         // What cannot be asked for is refused before a device is prepared.
         _ = try MaskRequest(options, of: output)
         let choice = try EngineChoice(model: model, options: options.baseOptions)
-        try self.init(options: options, model: output, engine: choice.engine, deviceReason: choice.reason)
+        try self.init(
+            options: options, model: output, engine: choice.engine, deviceID: choice.deviceID,
+            deviceReason: choice.reason)
     }
 
     /// Creates a segmenter with options of its own on the model and the device of another one.
@@ -69,7 +73,9 @@ public final class ImageSegmenter: Sendable {
     public convenience init(options: ImageSegmenterOptions, sharing other: ImageSegmenter) throws(ImageSegmenterError) {
         var options = options
         options.baseOptions = other.options.baseOptions
-        try self.init(options: options, model: other.model, engine: other.engine, deviceReason: other.deviceReason)
+        try self.init(
+            options: options, model: other.model, engine: other.engine, deviceID: other.deviceID,
+            deviceReason: other.deviceReason)
     }
 
     /// Loads a model, with defaults for everything else.
@@ -81,13 +87,14 @@ public final class ImageSegmenter: Sendable {
 
     /// Creates a segmenter on any engine.
     package init(
-        options: ImageSegmenterOptions, model: ModelOutput, engine: any SegmentationEngine,
+        options: ImageSegmenterOptions, model: ModelOutput, engine: any SegmentationEngine, deviceID: String = "",
         deviceReason: String = "chosen by the caller"
     ) throws(ImageSegmenterError) {
         request = try MaskRequest(options, of: model)
         self.options = options
         self.model = model
         self.engine = engine
+        self.deviceID = deviceID
         self.deviceReason = deviceReason
     }
 

@@ -11,10 +11,11 @@ struct SettingsTests {
     func keys() throws {
         let settings = try patch(
             """
-            {"model": "größe", "outputs": ["alpha", "overlay"], "classes": [15, 3, 15], "maximumFramesPerSecond": 12.5,
+            {"model": "größe", "device": "vulkan:1", "outputs": ["alpha", "overlay"], "classes": [15, 3, 15], "maximumFramesPerSecond": 12.5,
              "overlay": {"opacity": 0.25, "encoding": "webp", "colors": {"15": "#ff8000"}}}
             """)
         #expect(settings.model == "größe")
+        #expect(settings.device == "vulkan:1")
         #expect(settings.outputs == [.alpha, .overlay])
         #expect(settings.classes == [3, 15])
         #expect(settings.overlay.opacity == 0.25)
@@ -53,7 +54,7 @@ struct SettingsTests {
     func echo() throws {
         let settings = try patch(
             #"""
-            {"model": "a\"b", "outputs": ["categories", "alpha"], "classes": [0, 2], "maximumFramesPerSecond": 0.1,
+            {"model": "a\"b", "device": "cpu", "outputs": ["categories", "alpha"], "classes": [0, 2], "maximumFramesPerSecond": 0.1,
              "overlay": {"opacity": 0.1, "colors": {"2": "#00000f"}}}
             """#)
         #expect(try patch(settings.json) == settings)
@@ -63,6 +64,7 @@ struct SettingsTests {
         "Anything else is bad-settings, and the message names the key",
         arguments: [
             ("", "JSON"), ("[]", "list"), ("{", "JSON"), (#"{"modle": "a"}"#, "modle"), (#"{"model": 1}"#, "model"),
+            (#"{"device": 0}"#, "device"),
             (#"{"model": "a", "model": "b"}"#, "twice"), (#"{"outputs": []}"#, "outputs"),
             (#"{"outputs": ["mask"]}"#, "outputs"), (#"{"outputs": "alpha"}"#, "outputs"),
             (#"{"classes": [-1]}"#, "classes"), (#"{"classes": [1.5]}"#, "classes"),

@@ -52,6 +52,22 @@ struct FairScheduleTests {
         #expect(decode(&schedule) == ["c"])
     }
 
+    @Test("Who goes away takes along the frames that are not in the network")
+    func departure() {
+        var schedule = Schedule(preparedLimit: 2, networkLimit: 1)
+        let client = schedule.addClient()
+        _ = schedule.submit("a", of: client)
+        _ = decode(&schedule)
+        _ = schedule.takeForNetwork()
+        _ = schedule.submit("b", of: client)
+        _ = decode(&schedule)
+        #expect(schedule.removeClient(client) == ["b"])
+        #expect(schedule.removeClient(client) == [])
+        let other = schedule.addClient()
+        _ = schedule.submit("c", of: other)
+        #expect(schedule.removeClient(other) == ["c"])
+    }
+
     @Test("A frame that cannot be decoded makes room")
     func broken() throws {
         var schedule = Schedule(preparedLimit: 1, networkLimit: 1)

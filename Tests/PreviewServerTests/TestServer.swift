@@ -22,6 +22,7 @@ enum TestServer {
         var options = BaseOptions()
         options.device = .cpu
         options.threadCount = 1
+        options.shaderCacheFolder = nil
         return options
     }()
 

@@ -42,12 +42,16 @@ package struct FairSchedule<Job> {
     }
 
     /// Forgets a client and its frames that are not in the network.
-    package mutating func removeClient(_ id: Int) {
-        guard let client = clients.removeValue(forKey: id) else { return }
+    ///
+    /// - Returns: Those frames.
+    @discardableResult
+    package mutating func removeClient(_ id: Int) -> [Job] {
+        guard let client = clients.removeValue(forKey: id) else { return [] }
         waitingClients.removeAll { $0 == id }
         readyClients.removeAll { $0 == id }
         // A frame that is being decoded is counted until `finishDecoding`.
         if let prepared = client.prepared, prepared.isDecoded { preparedCount -= 1 }
+        return [client.prepared?.job, client.waiting].compactMap(\.self)
     }
 
     /// Adds a client's frame.

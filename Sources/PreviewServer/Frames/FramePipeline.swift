@@ -1,7 +1,8 @@
 import Dispatch
 import PreviewProtocol
 
-/// Decodes frames and runs them through the network, each on threads of its own, in the order that `FairSchedule` gives.
+/// Decodes frames and runs them through the networks of one device, each on threads of its own, in the order that
+/// `FairSchedule` gives.
 final class FramePipeline: Sendable {
     private let schedule: Guarded<FairSchedule<FrameJob>>
     private let decoders = DispatchQueue(label: "silhouette.decode", qos: .userInitiated, attributes: .concurrent)
@@ -15,7 +16,15 @@ final class FramePipeline: Sendable {
     func addClient() -> Int { schedule.withLock { $0.addClient() } }
 
     /// Forgets a client and its frames.
-    func removeClient(_ id: Int) { schedule.withLock { $0.removeClient(id) } }
+    ///
+    /// - Returns: Those that are not in the network; nobody else answers them.
+    @discardableResult
+    func removeClient(_ id: Int) -> [FrameJob] {
+        let jobs = schedule.withLock { $0.removeClient(id) }
+        // They may have kept others from being decoded.
+        advance()
+        return jobs
+    }
 
     /// Hands in a frame. One that it replaces is reported as dropped.
     func submit(_ job: FrameJob, of client: Int) {

@@ -9,6 +9,8 @@ final class FrameProgram: Sendable {
     let settings: PreviewSettings
     /// The settings with the values in force in place of those that were left open.
     let filledSettings: PreviewSettings
+    /// The device that frames are run on.
+    let deviceID: String
     private let model: ServedModel
     /// Whose alpha is sent.
     private let chosen: ChosenClasses
@@ -34,6 +36,10 @@ final class FrameProgram: Sendable {
         // A model that is named later and in use already is no other one.
         var settings = settings
         settings.model = model.id
+        guard let segmenter = model.segmenter(on: settings.device) else {
+            throw .settings("the device \(settings.device ?? "") was not prepared")
+        }
+        deviceID = segmenter.deviceID
         var filled = settings
         let chosen = settings.classes ?? model.foregroundClasses
         filled.classes = chosen
@@ -65,7 +71,7 @@ final class FrameProgram: Sendable {
             options.confidenceClasses = options.shouldOutputConfidenceMasks ? self.chosen.summed : nil
         }
         do throws(ImageSegmenterError) {
-            stream = try LiveStream(options: options, sharing: model.segmenter)
+            stream = try LiveStream(options: options, sharing: segmenter)
         } catch {
             throw .settings("\(error)")
         }

@@ -13,8 +13,9 @@ public struct ServedModel: Sendable {
     public let palette: Palette
     /// Columns and rows of its masks.
     let maskSize: PixelSize
-    /// All others share its device and its memory.
+    /// On the device that is used unless a page chooses another one. All others of that device share its memory.
     let segmenter: ImageSegmenter
+    private let others: DeviceSegmenters?
 
     /// What it runs on: `CPU (AVX2, 2 threads)`.
     public var deviceName: String { segmenter.deviceName }
@@ -30,25 +31,50 @@ public struct ServedModel: Sendable {
     ///   - options: The device; nothing else is looked at.
     public init(id: String, model: Model, options: BaseOptions) throws(ImageSegmenterError) {
         var segmenterOptions = ImageSegmenterOptions()
-        segmenterOptions.baseOptions = options
         // Masks are asked for by each connection; here only what every model can give.
         segmenterOptions.shouldOutputCategoryMask = false
         segmenterOptions.shouldOutputConfidenceMasks = true
         segmenterOptions.confidenceClasses = [0]
         segmenterOptions.maskSize = .model
-        let segmenter = try ImageSegmenter(options: segmenterOptions, model: model)
+        let common = segmenterOptions
+        let make: DeviceSegmenters.Make = { device throws(ImageSegmenterError) in
+            var segmenterOptions = common
+            segmenterOptions.baseOptions = options
+            segmenterOptions.baseOptions.device = device
+            return try ImageSegmenter(options: segmenterOptions, model: model)
+        }
         self.init(
             id: id, name: model.name, palette: Palette(of: model), maskSize: ModelOutput(model).size,
-            segmenter: segmenter)
+            segmenter: try make(options.device), others: DeviceSegmenters(make))
     }
 
     /// A model on any segmenter.
     package init(id: String, name: String, palette: Palette, maskSize: PixelSize, segmenter: ImageSegmenter) {
+        self.init(id: id, name: name, palette: palette, maskSize: maskSize, segmenter: segmenter, others: nil)
+    }
+
+    private init(
+        id: String, name: String, palette: Palette, maskSize: PixelSize, segmenter: ImageSegmenter,
+        others: DeviceSegmenters?
+    ) {
         self.id = id
         self.name = name
         self.palette = palette
         self.maskSize = maskSize
         self.segmenter = segmenter
+        self.others = others
+    }
+
+    /// The segmenter on a device. Nil: it has to be prepared.
+    func segmenter(on device: String?) -> ImageSegmenter? {
+        guard let device, device != segmenter.deviceID else { return segmenter }
+        return others?[device]
+    }
+
+    /// Prepares the model on a device, which may take seconds.
+    func prepare(on device: String) throws(ImageSegmenterError) {
+        guard let others else { throw .unusableDevice("the model cannot be run on \(device)") }
+        try others.prepare(device)
     }
 
     /// All classes but the background.

@@ -270,7 +270,9 @@ extension Service {
     }
 
     private func sendMessage(_ wsi: OpaquePointer) -> Int32 {
-        guard let connection = connection(wsi), let output = connection.session?.output else { return Self.end }
+        guard let connection = connection(wsi), let session = connection.session else { return Self.end }
+        let output = session.output
+        session.resume()
         if connection.needsPing {
             connection.needsPing = false
             // With a payload: libwebsockets keeps answers without one to itself.

@@ -1,3 +1,4 @@
+import Dispatch
 import PreviewProtocol
 import Silhouette
 
@@ -6,7 +7,12 @@ final class ServerContext: Sendable {
     let options: ServerOptions
     let models: [ServedModel]
     let metrics: Metrics
-    let pipeline: FramePipeline
+    /// Devices that pages may choose. Empty: there is no choice.
+    let devices: [UsableDevice]
+    /// Where devices that nobody used before are prepared.
+    let preparation = DispatchQueue(label: "silhouette.devices", qos: .userInitiated)
+    /// The way of frames through each device, by its identifier.
+    private let pipelines: [String: FramePipeline]
     /// The server's own source. Nil: pages send frames.
     let broadcast: Broadcast?
     let budget: ByteBudget
@@ -16,11 +22,36 @@ final class ServerContext: Sendable {
         self.models = models
         metrics = Metrics()
         budget = ByteBudget(limit: options.limits.bufferedByteCount)
-        let isProcessor = models.first?.segmenter.deviceName.hasPrefix("CPU") ?? true
-        pipeline = FramePipeline(networkLimit: isProcessor ? 1 : 3)
+        let device = models.first?.segmenter.deviceID ?? ""
+        let isChoice = options.devices.count > 1 && options.devices.contains { $0.id == device }
+        devices = isChoice ? options.devices : []
+        var pipelines: [String: FramePipeline] = [:]
+        for id in Set(devices.map(\.id) + models.map(\.segmenter.deviceID)) {
+            pipelines[id] = FramePipeline(networkLimit: id == "cpu" ? 1 : 3)
+        }
+        self.pipelines = pipelines
         // What no page could begin with shows when the server starts.
         _ = try FrameProgram(PreviewSettings(), models: models)
-        broadcast = sourceName.map { [pipeline, metrics] in Broadcast(name: $0, pipeline: pipeline, metrics: metrics) }
+        broadcast = sourceName.flatMap { name in pipelines[device].map { Broadcast(name: name, pipeline: $0) } }
+    }
+
+    /// The way of frames through a program's device.
+    func pipeline(for program: FrameProgram) -> FramePipeline {
+        guard let pipeline = pipelines[program.deviceID] else { preconditionFailure("a device that was not offered") }
+        return pipeline
+    }
+
+    /// The model that settings name, if their device has to be prepared for it.
+    ///
+    /// - Throws: `badSettings` where there is no such device.
+    func modelToPrepare(for settings: PreviewSettings) throws(ProtocolError) -> (model: ServedModel, device: String)? {
+        guard let device = settings.device else { return nil }
+        guard devices.contains(where: { $0.id == device }) else {
+            let known = devices.isEmpty ? "no choice" : devices.map(\.id).joined(separator: ", ")
+            throw .settings("there is no device \(device); there is \(known)")
+        }
+        let model = models.first { $0.id == settings.model } ?? models[0]
+        return model.segmenter(on: device) == nil ? (model, device) : nil
     }
 
     /// What a page is greeted with.
@@ -28,9 +59,11 @@ final class ServerContext: Sendable {
         Hello(
             server: "silhouette \(SilhouetteVersion.string)", source: broadcast == nil ? .browser : .server,
             sourceName: broadcast?.name, models: models.map(\.description),
-            device: models.first?.segmenter.deviceName ?? "",
+            device: (devices.isEmpty ? models.first?.segmenter.deviceName : models.first?.segmenter.deviceID) ?? "",
+            devices: devices.map { ($0.id, $0.name) },
             limits: .init(
-                messageBytes: options.limits.messageByteCount, pixels: options.limits.pixelCount, framesInFlight: 2,
+                messageBytes: options.limits.messageByteCount,
+                pixels: options.limits.pixelCount, framesInFlight: 2,
                 framesPerSecond: options.limits.framesPerSecond))
     }
 }

@@ -1,10 +1,13 @@
 import PreviewProtocol
+import Silhouette
 
 /// One page's preview. Only the service thread calls it.
 final class Session {
     let output: SessionOutput
     private let context: ServerContext
-    private let client: Int
+    private let announce: @Sendable () -> Void
+    /// Where this page's frames go, and what it is called there.
+    private var lane: (pipeline: FramePipeline, client: Int)
     private let rules: FrameRules
     private var assembler: MessageAssembler
     private var order = FrameOrder()
@@ -15,17 +18,24 @@ final class Session {
     /// Of the page's own wish.
     private var pace: RateLimiter?
     private var program: FrameProgram
+    /// Settings whose device is being prepared, and the patches that have come meanwhile.
+    private var pending: (settings: PreviewSettings, patches: [[UInt8]])?
+    /// What came of that, from the thread that prepared it.
+    private let preparation = Guarded<Result<Void, ImageSegmenterError>?>(nil)
     /// What the message that is coming takes of all connections' memory.
     private var share: ByteBudget.Share
 
     /// - Throws: Where nothing can be computed for the page.
     init(_ context: ServerContext, announce: @escaping @Sendable () -> Void) throws(ProtocolError) {
         self.context = context
+        self.announce = announce
         program = try FrameProgram(PreviewSettings(), models: context.models)
         let limits = context.options.limits
         output = SessionOutput(metrics: context.metrics, isViewer: context.broadcast != nil, announce: announce)
-        client = context.pipeline.addClient()
-        rules = FrameRules(pixelLimit: limits.pixelCount, takesFrames: context.broadcast == nil)
+        let pipeline = context.pipeline(for: program)
+        lane = (pipeline, pipeline.addClient())
+        rules = FrameRules(
+            pixelLimit: limits.pixelCount, takesFrames: context.broadcast == nil)
         assembler = MessageAssembler(byteLimit: limits.messageByteCount)
         limiter = RateLimiter(rate: limits.framesPerSecond, burst: max(2, limits.framesPerSecond / 4))
         share = context.budget.share()
@@ -44,7 +54,7 @@ final class Session {
     /// Forgets the page.
     func end() {
         context.metrics.count { $0.sessions -= 1 }
-        context.pipeline.removeClient(client)
+        lane.pipeline.removeClient(lane.client)
         context.broadcast?.remove(output)
     }
 
@@ -83,10 +93,63 @@ final class Session {
         guard settingsLimiter.admits(at: .now) else {
             throw ProtocolError(.rate, "more than \(Int(settingsLimiter.rate)) settings a second")
         }
+        guard let waiting = pending?.patches.count else { return try change(patch) }
+        guard waiting < Int(settingsLimiter.burst) else {
+            throw ProtocolError(.rate, "\(waiting) settings wait for a device already")
+        }
+        pending?.patches.append(patch)
+    }
+
+    private func change(_ patch: [UInt8]) throws(ProtocolError) {
         let settings = try program.settings.patched(with: patch)
+        guard let (model, device) = try context.modelToPrepare(for: settings) else { return try install(settings) }
+        // Frames go on with the settings in force.
+        pending = (settings, [])
+        context.preparation.async { [preparation, announce] in
+            let outcome = Result { () throws(ImageSegmenterError) in try model.prepare(on: device) }
+            preparation.withLock { $0 = outcome }
+            announce()
+        }
+    }
+
+    /// Goes on with settings whose device has been prepared.
+    func resume() {
+        let outcome = preparation.withLock { outcome in
+            defer { outcome = nil }
+            return outcome
+        }
+        guard let outcome, let (settings, patches) = pending else { return }
+        pending = nil
+        do throws(ProtocolError) {
+            if case .failure(let error) = outcome { throw .settings("\(error)") }
+            try install(settings)
+        } catch {
+            output.refuse(error, sequence: 0)
+        }
+        for patch in patches {
+            // One of them may want another device: the rest waits again.
+            if pending != nil {
+                pending?.patches.append(patch)
+                continue
+            }
+            do throws(ProtocolError) {
+                try change(patch)
+            } catch {
+                output.refuse(error, sequence: 0)
+            }
+        }
+    }
+
+    private func install(_ settings: PreviewSettings) throws(ProtocolError) {
         program = try FrameProgram(settings, models: context.models)
+        let pipeline = context.pipeline(for: program)
+        if pipeline !== lane.pipeline {
+            for job in lane.pipeline.removeClient(lane.client) { job.drop() }
+            lane = (pipeline, pipeline.addClient())
+        }
         pace = settings.maximumFramesPerSecond.map { RateLimiter(rate: $0, burst: 1.5) }
         var inForce = program.filledSettings
+        if !context.devices.isEmpty { inForce.device = program.deviceID }
         inForce.maximumFramesPerSecond = settings.maximumFramesPerSecond ?? limiter.rate
         output.send(PreviewMessage(.settingsInForce, json: inForce.json))
         context.broadcast?.add(output, program, pace: pace)
@@ -111,9 +174,9 @@ final class Session {
         guard pace?.admits(at: now) ?? true else {
             return output.dropped(header.sequence, timestamp: header.timestamp)
         }
-        context.pipeline.submit(
+        lane.pipeline.submit(
             FrameJob(
                 picture, audiences: [.init(program: program, outputs: [output])], arrival: now, showsPicture: false),
-            of: client)
+            of: lane.client)
     }
 }

@@ -17,14 +17,12 @@ final class Broadcast: Sendable {
     /// What is played, for people.
     let name: String
     private let pipeline: FramePipeline
-    private let metrics: Metrics
     private let client: Int
     private let state = Guarded(State())
 
-    init(name: String, pipeline: FramePipeline, metrics: Metrics) {
+    init(name: String, pipeline: FramePipeline) {
         self.name = name
         self.pipeline = pipeline
-        self.metrics = metrics
         client = pipeline.addClient()
     }
 

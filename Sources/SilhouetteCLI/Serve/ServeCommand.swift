@@ -19,6 +19,8 @@ func serve(_ settings: ServeSettings) throws -> ExitCode {
     // Before anything takes long, so that a signal that comes meanwhile ends the server as soon as it runs.
     let signals = SignalWaiter()
     let (models, notes) = try load(settings)
+    // Who names a device means it.
+    if settings.device == .automatic { options.devices = UsableDevice.all(threads: settings.threads) }
     let server = try PreviewServer(options, models: models)
     for note in notes { Console.report(singleLine(note)) }
     Console.print("open \(server.address) (Ctrl-C ends it)")
