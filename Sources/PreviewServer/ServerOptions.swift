@@ -4,8 +4,10 @@ import Silhouette
 public struct ServerLimits: Sendable {
     /// Bytes of a message or of a posted picture.
     public var messageByteCount = 32 << 20
-    /// Pixels of a picture.
+    /// Pixels of a posted picture.
     public var pixelCount = 50_000_000
+    /// Pixels of a frame: decoding one that no camera sends keeps others waiting.
+    public var framePixelCount = 1 << 24
     /// Frames a second of one connection.
     public var framesPerSecond = 120.0
     /// Connections at once.

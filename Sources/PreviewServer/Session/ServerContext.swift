@@ -63,7 +63,7 @@ final class ServerContext: Sendable {
             devices: devices.map { ($0.id, $0.name) },
             limits: .init(
                 messageBytes: options.limits.messageByteCount,
-                pixels: options.limits.pixelCount, framesInFlight: 2,
+                pixels: min(options.limits.pixelCount, options.limits.framePixelCount), framesInFlight: 2,
                 framesPerSecond: options.limits.framesPerSecond))
     }
 }

@@ -35,7 +35,7 @@ final class Session {
         let pipeline = context.pipeline(for: program)
         lane = (pipeline, pipeline.addClient())
         rules = FrameRules(
-            pixelLimit: limits.pixelCount, takesFrames: context.broadcast == nil)
+            pixelLimit: min(limits.pixelCount, limits.framePixelCount), takesFrames: context.broadcast == nil)
         assembler = MessageAssembler(byteLimit: limits.messageByteCount)
         limiter = RateLimiter(rate: limits.framesPerSecond, burst: max(2, limits.framesPerSecond / 4))
         share = context.budget.share()

@@ -100,7 +100,8 @@ extension Command<ServeSettings> {
                 "Connections at once from one address. (default: \(ServerLimits().connectionCountPerAddress))",
                 \.limits.connectionCountPerAddress),
             .integer(
-                "max-pixels", in: 1...1_000_000_000, "Refuse larger pictures. (default: \(ServerLimits().pixelCount))",
+                "max-pixels", in: 1...1_000_000_000,
+                "Refuse larger pictures. (default: \(ServerLimits().pixelCount); for frames \(ServerLimits().framePixelCount))",
                 \.limits.pixelCount),
             .integer(
                 "max-message-bytes", in: 1024...1_000_000_000,
