@@ -254,7 +254,9 @@ def test_fetch_does_not_download_twice(tmp_path):
     target.parent.mkdir(parents=True)
     target.write_bytes(b"here")
     done = fetch(tmp_path)
-    assert (done.returncode, done.stdout) == (0, f"the model is there already: {target}\n")
+    first, gain = done.stdout.splitlines()
+    assert (done.returncode, first) == (0, f"the model is there already: {target}")
+    assert "instead of" in gain
     assert target.read_bytes() == b"here"
 
 
