@@ -28,7 +28,7 @@ struct ProgramTests {
             ["segment", "x.png", "--threads", "none"], ["segment", "x.png", "-d", "gpu"],
             ["segment", "x.png", "--output", "composite"], ["model", "a", "b"], ["model", "a", "-m", "b"],
             ["bench", "--scope", "call"],
-            ["bench", "--precision", "fp16", "-d", "cpu"],
+            ["bench", "--precision", "fp16", "-d", "cpu"], ["bench", "--batch", "1,x"],
         ])
     func usage(arguments: [String]) throws {
         try withScratchFolder { folder in
@@ -267,17 +267,23 @@ struct BenchProgramTests {
                 ["bench", "-m", Program.model, "--iterations", "3", "--warmup", "1", "--json"] + arguments, in: folder)
             try #require(outcome.exitCode == 0, "\(outcome.errors)")
             let document = try #require(
-                JSONSerialization.jsonObject(with: outcome.output) as? [String: [[String: Any]]])
-            return try #require(document["results"]?.first)
+                JSONSerialization.jsonObject(with: outcome.output) as? [String: Any])
+            let machine = try #require(document["machine"] as? [String: Any])
+            #expect((machine["cpu"] as? String)?.isEmpty == false && machine["date"] is String)
+            return try #require((document["results"] as? [[String: Any]])?.first)
         }
         let latency = try #require(result["latency_ms"] as? [String: Double])
-        let values = ["min", "median", "p95", "p99", "max"].compactMap { latency[$0] }
-        #expect(values.count == 5 && values == values.sorted() && values[0] > 0)
+        let values = ["min", "p25", "median", "p75", "p95", "p99", "max"].compactMap { latency[$0] }
+        #expect(values.count == 7 && values == values.sorted() && values[0] > 0)
         #expect(try #require(result["peak_rss_bytes"] as? Int) > 1 << 20)
         #expect(try #require(result["first_run_ms"] as? Double) > 0)
         let layers = try #require(result["layers"] as? [[String: Any]])
         #expect(layers.isEmpty != arguments.contains("--layers"))
         #expect(result["scope"] as? String == (arguments.contains("call") ? "call" : "network"))
+        #expect(try #require(result["gflops"] as? Double) > 0)
+        #expect((result["latencies_ms"] as? [Double])?.count == 3)
+        // The last is the making of masks, whose floor nobody knows.
+        for layer in layers.dropLast() { #expect(layer["floor_ms"] as? Double ?? 0 >= 0, "\(layer)") }
     }
 
     @Test("The table is for people")

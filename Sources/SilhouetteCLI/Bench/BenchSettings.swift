@@ -13,8 +13,8 @@ package struct BenchSettings: Sendable {
     package var model: String?
     package var device: Device = .automatic
     package var threads: Int?
-    package var batch = 1
-    package var precision: Precision = .float32
+    package var batches = [1]
+    package var precisions: [Precision] = [.float32]
     package var iterations = 50
     package var warmup = 5
     package var scope: BenchScope = .network
@@ -38,16 +38,39 @@ extension Command<BenchSettings> {
         details: """
             first run: from reading the model file to the first result, all preparation included
             images/s:  batch size over the median latency
+            GFLOP/s:   2 x the multiply-adds of the convolutions, over the median latency
+            GB/s:      what all layers read and write, weights included, over the median latency
+            floor:     what the layer would take at the best rates measured on this device, those of one large
+                       convolution, one large addition or a layer that did better; whichever takes longer:
+                       its operations, or the bytes that it must move
 
-            example:
+            examples:
               silhouette bench --threads 2 --iterations 100 --layers
+              silhouette bench -d vulkan --precision fp32,fp16 --batch 1,4,16,64 --layers
             """,
         options: [
             .text("model", "m", "FILE", "The model (as for silhouette segment).", \.model),
             .device(\.device),
             .threads(\.threads),
-            .integer("batch", in: 1...256, "Pictures in every run. (default: 1)", \.batch),
-            .precision(\.precision),
+            .list(
+                "batch", "N[,N...]", "Pictures in every run, 1 to 256; of several, one after the other. (default: 1)",
+                \.batches
+            ) { word throws(UsageError) in
+                guard let count = Int(word), (1...256).contains(count) else {
+                    throw UsageError("needs whole numbers from 1 to 256, not '\(word)'")
+                }
+                return count
+            },
+            .list(
+                "precision", "fp32|fp16[,...]",
+                "How a Vulkan device stores activations and weights; of both, one after the other. The processor computes in fp32. (default: fp32)",
+                \.precisions
+            ) { word throws(UsageError) in
+                guard let precision = Precision(rawValue: word) else {
+                    throw UsageError("is fp32, fp16 or both with a comma between them, not '\(word)'")
+                }
+                return precision
+            },
             .integer("iterations", in: 1...1_000_000, "Runs that are timed. (default: 50)", \.iterations),
             .integer("warmup", in: 0...1_000_000, "Runs before them. (default: 5)", \.warmup),
             .choice(
@@ -59,7 +82,7 @@ extension Command<BenchSettings> {
                 """,
                 \.scope, default: .network),
             .text("input", nil, "PHOTO", "The same as the operand PHOTO.", \.picture),
-            .flag("layers", nil, "Say how long each layer took, too. (scope network)", \.listsLayers),
+            .flag("layers", nil, "Say how long each layer took, too, beside its floor. (scope network)", \.listsLayers),
             .flag("json", nil, "Print one JSON object in place of the table.", \.printsJSON),
         ],
         addOperand: { settings, operand throws(UsageError) in
@@ -67,11 +90,29 @@ extension Command<BenchSettings> {
             settings.picture = operand
         },
         check: { settings throws(UsageError) in
-            try settings.precision.check(on: settings.device)
+            for precision in settings.precisions { try precision.check(on: settings.device) }
             if settings.scope == .call {
                 guard settings.picture != nil else { throw UsageError("--scope call needs a photograph") }
-                guard settings.batch == 1 else { throw UsageError("--scope call runs one picture at a time") }
+                guard settings.batches == [1] else { throw UsageError("--scope call runs one picture at a time") }
                 guard !settings.listsLayers else { throw UsageError("--layers goes with --scope network only") }
             }
         })
+}
+
+extension Option<BenchSettings> {
+    /// An option whose value is a list with commas; what stands there twice counts once.
+    fileprivate static func list<Element: Equatable & Sendable>(
+        _ name: String, _ placeholder: String, _ help: String,
+        _ member: WritableKeyPath<BenchSettings, [Element]> & Sendable,
+        _ read: @escaping @Sendable (String) throws(UsageError) -> Element
+    ) -> Option {
+        .value(name, nil, placeholder, help) { settings, value throws(UsageError) in
+            var elements: [Element] = []
+            for word in value.split(separator: ",", omittingEmptySubsequences: false) {
+                let element = try read(String(word))
+                if !elements.contains(element) { elements.append(element) }
+            }
+            settings[keyPath: member] = elements
+        }
+    }
 }

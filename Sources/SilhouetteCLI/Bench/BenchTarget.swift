@@ -5,7 +5,6 @@ import VulkanCompute
 
 /// The Vulkan device that a benchmark was asked to run on, or none.
 struct BenchTarget {
-    /// Nil: the processor.
     private let vulkan: (physical: PhysicalDevice, instance: VulkanInstance)?
 
     /// Finds the device.
@@ -16,16 +15,13 @@ struct BenchTarget {
         switch choice.outcome {
         case .processor:
             vulkan = nil
-            try settings.precision.check(on: .cpu)
+            for precision in settings.precisions { try precision.check(on: .cpu) }
         case .vulkan(let physical, let instance): vulkan = (physical, instance)
         }
     }
 
-    /// The device's name; nil for the processor.
-    var name: String? { vulkan?.physical.name }
-
-    /// The device's driver; nil for the processor.
-    var driver: String? { vulkan?.physical.driver }
+    /// The device; nil for the processor.
+    var physical: PhysicalDevice? { vulkan?.physical }
 
     /// Opens the device; nil for the processor.
     func makeBackend(_ precision: StoragePrecision) throws -> VulkanBackend? {
