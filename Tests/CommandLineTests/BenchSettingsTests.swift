@@ -11,9 +11,10 @@ struct BenchSettingsTests {
     @Test("Batch sizes and precisions are lists; what stands there twice counts once")
     func lists() throws {
         let settings = try #require(
-            try parse("--batch", "1,4,16,4", "--precision=fp16,fp32"))
+            try parse("--batch", "1,4,16,4", "--precision=fp16,fp32", "--compare", "a.json"))
         #expect(settings.batches == [1, 4, 16])
         #expect(settings.precisions == [.float16, .float32])
+        #expect(settings.comparedFile == "a.json")
         let defaults = try #require(try parse())
         #expect(defaults.batches == [1] && defaults.precisions == [.float32])
     }
@@ -33,6 +34,7 @@ struct BenchSettingsTests {
                 "--precision fp16 needs a Vulkan device; the processor computes in fp32"
             ),
             (["--scope", "call", "x.png", "--batch", "1,2"], "--scope call runs one picture at a time"),
+            (["--compare="], "--compare needs a OLD.json, not an empty text"),
         ])
     func errors(arguments: [String], message: String) {
         #expect(throws: UsageError(message)) { try Command.bench.parse(arguments, into: BenchSettings()) }

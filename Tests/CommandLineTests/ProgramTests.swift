@@ -286,6 +286,41 @@ struct BenchProgramTests {
         for layer in layers.dropLast() { #expect(layer["floor_ms"] as? Double ?? 0 >= 0, "\(layer)") }
     }
 
+    @Test("A sweep, compared with itself")
+    func sweep() throws {
+        try withScratchFolder { folder in
+            let sweep = ["bench", "-m", Program.model, "-d", "cpu", "--iterations", "9", "--batch", "1,3"]
+            let old = try Program.run(sweep + ["--json"], in: folder)
+            #expect(old.exitCode == 0)
+            try makeFile("\(folder)/old.json", Array(old.output))
+            let new = try Program.run(
+                sweep + ["--layers", "--compare", "old.json"], in: folder)
+            // Whether it is slower is the machine's mood; that it is told is not.
+            #expect((new.exitCode == 1) == new.text.contains("  slower\n"))
+            #expect(new.text.contains("compared with old.json") && !new.text.contains("no counterpart"))
+            #expect(try fileNames(in: folder) == ["old.json"])
+        }
+    }
+
+    @Test(
+        "What cannot be done is found before anything is timed: one line, exit code 1, nothing written",
+        arguments: [
+            (["--compare", "absent.json"], "absent.json: cannot be read: No such file or directory"),
+            (["--compare", "broken.json"], "broken.json: is not JSON, at byte 1: "),
+            (["--compare", "."], ".: cannot be read: Is a directory"),
+        ])
+    func problems(arguments: [String], message: String) throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/broken.json", Array("{".utf8))
+            let outcome = try Program.run(
+                ["bench", "-m", Program.model, "--iterations", "1000000"] + arguments, in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.errorLines.count == 1 && outcome.errors.hasPrefix("silhouette bench: " + message))
+            #expect(try fileNames(in: folder) == ["broken.json"])
+        }
+    }
+
     @Test("The table is for people")
     func table() throws {
         try withScratchFolder { folder in

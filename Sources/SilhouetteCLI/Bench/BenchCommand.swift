@@ -4,6 +4,8 @@ import Silhouette
 
 /// Runs `silhouette bench`.
 func bench(_ settings: BenchSettings) throws -> ExitCode {
+    // What can be wrong is found before anything takes long.
+    let earlier = try settings.comparedFile.map { path throws(BenchError) in try EarlierResults(path: path) }
     let modelPath = try ModelLocator().locate(settings.model).path
     let image = try settings.picture.map { try ImageFile.read(path: $0).image }
     _ = try Model(path: modelPath)
@@ -44,8 +46,9 @@ func bench(_ settings: BenchSettings) throws -> ExitCode {
             "none of \(pairs.count) runs could be done; the first, \(pairs[0].0.rawValue), batch \(pairs[0].1): "
                 + "\(report.failures[0].reason)")
     }
+    report.comparison = earlier.map { ReportComparison(report.runs, with: $0, on: report.machine) }
     Console.print(settings.printsJSON ? report.json : report.table)
-    return .success
+    return report.comparison?.hasSlowerRun == true ? .failure : .success
 }
 
 /// On a terminal, a line that says what is being timed; it is wiped by the next.

@@ -4,7 +4,7 @@ import Silhouette
 extension BenchReport {
     /// One JSON object. The processor has no clock of its own beside the host's, so `device_ms` is null there.
     package var json: String {
-        let members: [(String, JSONValue)] = [
+        var members: [(String, JSONValue)] = [
             ("machine", machine.json), ("results", .list(runs.map(\.json))),
             (
                 "failures",
@@ -17,6 +17,7 @@ extension BenchReport {
                     })
             ),
         ]
+        if let comparison { members.append(("comparison", comparison.json)) }
         return JSONValue.members(members).json
     }
 }

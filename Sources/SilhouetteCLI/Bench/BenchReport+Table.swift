@@ -8,6 +8,7 @@ extension BenchReport {
             lines = outcomes.count == 1 ? facts(of: run) + figures(of: run) : facts(of: run) + [""] + sweep
         }
         for run in runs where !run.layers.isEmpty { lines += [""] + layers(of: run) }
+        if let comparison { lines += [""] + comparison.lines }
         return lines.joined(separator: "\n")
     }
 

@@ -11,6 +11,8 @@ package struct BenchReport: Sendable {
     package var machine: MachineFacts
     /// In the order of the sweep.
     package var outcomes: [Outcome]
+    /// Where it was asked for.
+    package var comparison: ReportComparison?
 
     package init(machine: MachineFacts, outcomes: [Outcome] = []) {
         self.machine = machine

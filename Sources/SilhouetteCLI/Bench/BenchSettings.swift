@@ -21,6 +21,7 @@ package struct BenchSettings: Sendable {
     package var picture: String?
     package var listsLayers = false
     package var printsJSON = false
+    package var comparedFile: String?
 
     package init() {}
 }
@@ -43,10 +44,19 @@ extension Command<BenchSettings> {
             floor:     what the layer would take at the best rates measured on this device, those of one large
                        convolution, one large addition or a layer that did better; whichever takes longer:
                        its operations, or the bytes that it must move
+            verdict:   faster or slower where the medians differ by at least 3 per cent, and the notches
+                       around them, median +- 1.57 x (p75 - p25) / sqrt(runs), do not meet. Runs are compared
+                       with those of the same model, precision, batch, scope and input, on the same device
+                       with the same threads where the file has it, or else on the device that it has.
+
+            exit code: 0 done, of a sweep at least in part; 1 nothing could be done, or something is slower than
+                       before on the same device; 2 the command line is wrong
 
             examples:
               silhouette bench --threads 2 --iterations 100 --layers
               silhouette bench -d vulkan --precision fp32,fp16 --batch 1,4,16,64 --layers
+              silhouette bench --json > before.json         and later
+              silhouette bench --compare before.json
             """,
         options: [
             .text("model", "m", "FILE", "The model (as for silhouette segment).", \.model),
@@ -84,6 +94,8 @@ extension Command<BenchSettings> {
             .text("input", nil, "PHOTO", "The same as the operand PHOTO.", \.picture),
             .flag("layers", nil, "Say how long each layer took, too, beside its floor. (scope network)", \.listsLayers),
             .flag("json", nil, "Print one JSON object in place of the table.", \.printsJSON),
+            .text(
+                "compare", nil, "OLD.json", "Say what is faster or slower than in a file of --json.", \.comparedFile),
         ],
         addOperand: { settings, operand throws(UsageError) in
             guard settings.picture == nil else { throw UsageError("more than one photograph: '\(operand)'") }

@@ -1,0 +1,44 @@
+extension ReportComparison {
+    /// The comparison for people.
+    var lines: [String] {
+        var text = AlignedText([.left, .right, .right, .right, .right, .left, .left])
+        text.append(["precision", "batch", "old ms", "new ms", "new/old", "between", "verdict"])
+        for row in rows {
+            let start = [row.configuration.precision.rawValue, "\(row.configuration.batch)"]
+            let median = decimal(row.median, places: 2)
+            guard let counterpart = row.counterpart, let comparison = row.comparison else {
+                text.append(start + ["-", median, "-", "", "no counterpart"])
+                continue
+            }
+            let verdict =
+                comparison.verdict.rawValue + (row.isAcrossDevices ? " than \(counterpart.deviceAndThreads)" : "")
+            text.append(
+                start + [
+                    decimal(counterpart.summary.median, places: 2), median, decimal(comparison.ratio, places: 3),
+                    "\(decimal(comparison.interval.lowerBound, places: 3)) and "
+                        + decimal(comparison.interval.upperBound, places: 3), verdict,
+                ])
+        }
+        var lines = [
+            "compared with \(earlier.name), \(earlier.date), Silhouette \(earlier.version), \(earlier.processor):"
+        ]
+        lines += text.lines
+        if !leftOver.isEmpty {
+            lines.append("not run again: " + leftOver.map(\.title).joined(separator: "; "))
+        }
+        if let doubt { lines.append("note: " + doubt) }
+        return (lines + [wrapped(Self.explanation, width: 100, indent: 0)]).map(singleLineKeepingBreaks)
+    }
+}
+
+extension EarlierResults.Run {
+    /// For a comparison between devices: `NVIDIA GeForce RTX 3090, 8 threads`.
+    var deviceAndThreads: String {
+        "\(configuration.device), \(configuration.threads) thread\(configuration.threads == 1 ? "" : "s")"
+    }
+}
+
+/// Text whose lines do not steer the terminal, whatever names they quote.
+private func singleLineKeepingBreaks(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { singleLine(String($0)) }.joined(separator: "\n")
+}
