@@ -104,6 +104,7 @@ struct BenchReportTests {
         let failures = try #require(try object(report)["failures"] as? [[String: Any]])
         #expect(failures.count == 1 && failures[0]["batch"] as? Int == 4)
         #expect(failures[0]["error"] as? String == "no memory")
+        #expect(report.page.contains("could not be done: no memory"))
     }
 
     @Test("No layer of some weight is faster than its floor: a rate that was reached can be reached")
@@ -126,7 +127,7 @@ struct BenchReportTests {
         let report = BenchFixtures.report([run])
         let result = try #require((try object(report)["results"] as? [[String: Any]])?.first)
         #expect((result["layers"] as? [[String: Any]])?[0]["ms"] is NSNull)
-        for text in [report.json, report.table] {
+        for text in [report.json, report.table, report.page] {
             #expect(!text.lowercased().contains("nan") && !text.contains(" inf"))
         }
     }

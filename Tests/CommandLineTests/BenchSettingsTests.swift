@@ -11,10 +11,11 @@ struct BenchSettingsTests {
     @Test("Batch sizes and precisions are lists; what stands there twice counts once")
     func lists() throws {
         let settings = try #require(
-            try parse("--batch", "1,4,16,4", "--precision=fp16,fp32", "--compare", "a.json"))
+            try parse("--batch", "1,4,16,4", "--precision=fp16,fp32", "--compare", "a.json", "--report", "b.html"))
         #expect(settings.batches == [1, 4, 16])
         #expect(settings.precisions == [.float16, .float32])
         #expect(settings.comparedFile == "a.json")
+        #expect(settings.reportFile == "b.html")
         let defaults = try #require(try parse())
         #expect(defaults.batches == [1] && defaults.precisions == [.float32])
     }
@@ -34,6 +35,11 @@ struct BenchSettingsTests {
                 "--precision fp16 needs a Vulkan device; the processor computes in fp32"
             ),
             (["--scope", "call", "x.png", "--batch", "1,2"], "--scope call runs one picture at a time"),
+            (
+                ["--report", "-"],
+                "--report needs the name of a file, as standard output has the figures, not '-'"
+            ),
+            (["--report", "out/"], "--report needs the name of a file, not of a folder: 'out/'"),
             (["--compare="], "--compare needs a OLD.json, not an empty text"),
         ])
     func errors(arguments: [String], message: String) {

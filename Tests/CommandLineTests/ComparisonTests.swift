@@ -65,6 +65,7 @@ struct ComparisonTests {
         #expect(report.table.contains("not run again: fp32, batch 16"))
         #expect(
             report.json.contains("\"verdict\": \"slower\"") && report.json.contains("\"verdict\": \"no counterpart\""))
+        #expect(report.page.contains("no counterpart"))
     }
 
     @Test("Another device is compared where there is no run on this one, and slower than that is no failure")
@@ -93,6 +94,7 @@ struct ComparisonTests {
         report.comparison = ReportComparison(report.runs, with: earlier, on: machine)
         #expect(report.table.contains("before the earlier") == (old > 1))
         #expect(report.table.contains("the new runs, so a difference may be the load's") == (new > 1))
+        #expect(report.page.contains("may be the load") == (old > 1 || new > 1))
     }
 
     @Test("What --json prints can be read again")

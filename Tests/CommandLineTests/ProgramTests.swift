@@ -28,7 +28,7 @@ struct ProgramTests {
             ["segment", "x.png", "--threads", "none"], ["segment", "x.png", "-d", "gpu"],
             ["segment", "x.png", "--output", "composite"], ["model", "a", "b"], ["model", "a", "-m", "b"],
             ["bench", "--scope", "call"],
-            ["bench", "--precision", "fp16", "-d", "cpu"], ["bench", "--batch", "1,x"],
+            ["bench", "--precision", "fp16", "-d", "cpu"], ["bench", "--batch", "1,x"], ["bench", "--report", "-"],
         ])
     func usage(arguments: [String]) throws {
         try withScratchFolder { folder in
@@ -286,7 +286,7 @@ struct BenchProgramTests {
         for layer in layers.dropLast() { #expect(layer["floor_ms"] as? Double ?? 0 >= 0, "\(layer)") }
     }
 
-    @Test("A sweep, compared with itself")
+    @Test("A sweep, compared with itself, with a report")
     func sweep() throws {
         try withScratchFolder { folder in
             let sweep = ["bench", "-m", Program.model, "-d", "cpu", "--iterations", "9", "--batch", "1,3"]
@@ -294,11 +294,13 @@ struct BenchProgramTests {
             #expect(old.exitCode == 0)
             try makeFile("\(folder)/old.json", Array(old.output))
             let new = try Program.run(
-                sweep + ["--layers", "--compare", "old.json"], in: folder)
+                sweep + ["--layers", "--compare", "old.json", "--report", "page.html"], in: folder)
             // Whether it is slower is the machine's mood; that it is told is not.
             #expect((new.exitCode == 1) == new.text.contains("  slower\n"))
             #expect(new.text.contains("compared with old.json") && !new.text.contains("no counterpart"))
-            #expect(try fileNames(in: folder) == ["old.json"])
+            #expect(try fileNames(in: folder) == ["old.json", "page.html"])
+            let page = try String(contentsOfFile: "\(folder)/page.html", encoding: .utf8)
+            #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains("Throughput by batch"))
         }
     }
 
@@ -308,6 +310,8 @@ struct BenchProgramTests {
             (["--compare", "absent.json"], "absent.json: cannot be read: No such file or directory"),
             (["--compare", "broken.json"], "broken.json: is not JSON, at byte 1: "),
             (["--compare", "."], ".: cannot be read: Is a directory"),
+            (["--report", "absent/page.html"], "absent/page.html: cannot be written: No such file or directory"),
+            (["--report", "."], ".: cannot be written: is a folder"),
         ])
     func problems(arguments: [String], message: String) throws {
         try withScratchFolder { folder in

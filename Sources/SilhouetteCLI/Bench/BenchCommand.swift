@@ -1,3 +1,4 @@
+import Glibc
 import Imaging
 import ModelGraph
 import Silhouette
@@ -6,6 +7,7 @@ import Silhouette
 func bench(_ settings: BenchSettings) throws -> ExitCode {
     // What can be wrong is found before anything takes long.
     let earlier = try settings.comparedFile.map { path throws(BenchError) in try EarlierResults(path: path) }
+    if let path = settings.reportFile { try checkDestination(path) }
     let modelPath = try ModelLocator().locate(settings.model).path
     let image = try settings.picture.map { try ImageFile.read(path: $0).image }
     _ = try Model(path: modelPath)
@@ -48,10 +50,22 @@ func bench(_ settings: BenchSettings) throws -> ExitCode {
     }
     report.comparison = earlier.map { ReportComparison(report.runs, with: $0, on: report.machine) }
     Console.print(settings.printsJSON ? report.json : report.table)
+    if let path = settings.reportFile { try OutputFile.write(Array(report.page.utf8), to: path) }
     return report.comparison?.hasSlowerRun == true ? .failure : .success
 }
 
 /// On a terminal, a line that says what is being timed; it is wiped by the next.
 private func showProgress(_ text: String) {
     if Console.isTerminal { Console.reportRaw("\r\u{1B}[K\(text)") }
+}
+
+/// Refuses a report that could not be written in the end.
+private func checkDestination(_ path: String) throws {
+    var status = stat()
+    let exists = stat(path, &status) == 0
+    if exists, status.st_mode & S_IFMT == S_IFDIR { throw ImageError(path, .unwritable("is a folder")) }
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    guard access(exists ? path : folder, W_OK) == 0 else {
+        throw ImageError(path, .unwritable(String(cString: strerror(errno))))
+    }
 }

@@ -22,6 +22,7 @@ package struct BenchSettings: Sendable {
     package var listsLayers = false
     package var printsJSON = false
     package var comparedFile: String?
+    package var reportFile: String?
 
     package init() {}
 }
@@ -54,7 +55,7 @@ extension Command<BenchSettings> {
 
             examples:
               silhouette bench --threads 2 --iterations 100 --layers
-              silhouette bench -d vulkan --precision fp32,fp16 --batch 1,4,16,64 --layers
+              silhouette bench -d vulkan --precision fp32,fp16 --batch 1,4,16,64 --layers --report card.html
               silhouette bench --json > before.json         and later
               silhouette bench --compare before.json
             """,
@@ -96,6 +97,9 @@ extension Command<BenchSettings> {
             .flag("json", nil, "Print one JSON object in place of the table.", \.printsJSON),
             .text(
                 "compare", nil, "OLD.json", "Say what is faster or slower than in a file of --json.", \.comparedFile),
+            .text(
+                "report", nil, "FILE.html", "Also write a page with facts, tables and charts; it needs nothing else.",
+                \.reportFile),
         ],
         addOperand: { settings, operand throws(UsageError) in
             guard settings.picture == nil else { throw UsageError("more than one photograph: '\(operand)'") }
@@ -107,6 +111,12 @@ extension Command<BenchSettings> {
                 guard settings.picture != nil else { throw UsageError("--scope call needs a photograph") }
                 guard settings.batches == [1] else { throw UsageError("--scope call runs one picture at a time") }
                 guard !settings.listsLayers else { throw UsageError("--layers goes with --scope network only") }
+            }
+            if settings.reportFile == "-" {
+                throw UsageError("--report needs the name of a file, as standard output has the figures, not '-'")
+            }
+            if let path = settings.reportFile, path.hasSuffix("/") {
+                throw UsageError("--report needs the name of a file, not of a folder: '\(path)'")
             }
         })
 }
