@@ -152,6 +152,30 @@ def test_views_of_a_sample_agree_with_each_other(work):
     assert np.mean(agreed) > 0.93
 
 
+def test_the_objects_of_another_sample_are_pasted_with_what_is_said_of_them(work):
+    store = Store(work)
+    samples = Samples(store, store.training(), 1)
+
+    def sample(value, label, columns, weight):
+        target = np.zeros((21, 17, 17), np.float32)
+        target[0] = 1
+        target[:, :, :columns], target[label, :, :columns] = 0, 1
+        picture = np.full((65, 65, 3), value, np.uint8)
+        hints = np.full((32, 5, 5), value, np.float32)
+        return picture, target, np.full((17, 17), weight, np.float32), hints, np.ones((5, 5), np.float32)
+
+    below, above = sample(10, 8, 17, 0.5), sample(200, 15, 9, 1.0)
+    picture, target, weight, hints, hint_weight = samples.pasted(below, above)
+    assert (picture[:, :28] == 200).all() and (picture[:, 40:] == 10).all()
+    assert (target[15, :, :8] == 1).all() and (target[8, :, 10:] == 1).all()
+    assert np.allclose(target.sum(0), 1) and (weight[:, :8] == 1).all() and (weight[:, 10:] == 0.5).all()
+    assert (hints[:, :, :2] == 200).all() and (hints[:, :, 3:] == 10).all()
+    assert hint_weight.all()
+    # Without an object, or with hardly anything left of what is below, it stays as it was.
+    for columns in (0, 16):
+        assert samples.pasted(below, sample(200, 15, columns, 1.0)) is below
+
+
 def test_bystanders_are_left_to_the_teacher(work):
     store = Store(work)
     index = next(i for i, entry in enumerate(store.entries) if entry["kind"] == "ccp")

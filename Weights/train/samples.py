@@ -4,6 +4,8 @@ import numpy as np
 from PIL import Image
 from store import CLASSES, GRID, HINT_GRID, HINT_STEPS, HINTS, LOG_STEPS, TRUE_MASKS, VOID
 
+# The share of samples into which the objects of another picture are pasted.
+PASTED = 0.5
 # How much a true mask weighs beside the teacher's answer where there are both.
 MASK_SHARE = 0.5
 BACKGROUND = 0
@@ -114,6 +116,31 @@ class Samples:
             hints, hint_weight = hints[..., ::-1], hint_weight[:, ::-1]
         return result, distribution, weight, hints, hint_weight
 
+    def pasted(self, below, above):
+        """A sample with the objects of another one, cut out by its target, in front of its own.
+
+        With few pictures the network otherwise learns what stands behind an object instead of the object.
+        """
+        result, target, weight, hints, hint_weight = below
+        objects = (1 - above[1][0]) * (above[2] > 0)
+        if not 0.02 < objects.mean() < 0.8:  # nothing, or nothing would be left of the one below
+            return below
+        size, cells, side = len(result), objects.shape[0], hints.shape[1]
+
+        def resized(count):
+            matrix = interpolation(np.arange(count) / (count - 1), cells)
+            return np.clip(2 * (matrix @ objects @ matrix.T) - 0.5, 0, 1)
+
+        alpha, share, map_share = resized(size)[..., None], resized(cells), resized(side)
+        result = (alpha * above[0] + (1 - alpha) * result + 0.5).astype(np.uint8)
+        target = share * above[1] + (1 - share) * target
+        weight = share * above[2] + (1 - share) * weight
+        # The teacher has never seen this picture: its features hold where one of the two is seen alone.
+        alone = np.abs(2 * map_share - 1) > 0.9
+        hints = np.where(map_share > 0.5, above[3], hints)
+        hint_weight = np.where(map_share > 0.5, above[4], hint_weight) * alone
+        return result, target, weight, hints, hint_weight
+
     def target(self, index, rows, columns):
         """The distribution over the classes at each (row, column), and the weight of each point."""
         store, entry = self.store, self.store.entries[index]
@@ -138,8 +165,14 @@ class Samples:
 
     def batch(self, count, size, cells, map_side):
         """Arrays of `count` samples."""
-        parts = zip(*(self.sample(self.draw(), size, cells, map_side) for _ in range(count)))
-        return [np.stack(part) for part in parts]
+        return [np.stack(part) for part in zip(*(self.mixed(size, cells, map_side) for _ in range(count)))]
+
+    def mixed(self, size, cells, map_side):
+        """A sample, perhaps with another one's objects in it."""
+        sample = self.sample(self.draw(), size, cells, map_side)
+        if self.plain or self.random.random() >= PASTED:
+            return sample
+        return self.pasted(sample, self.sample(self.draw(), size, cells, map_side))
 
 
 def interpolation(places, cells):
