@@ -72,8 +72,9 @@ class Keeper:
             self.adam(gradient * min(1, 5 / (norm + 1e-6)))
         seen = int(shared.state[0]) + pictures
         shared.state[0] = seen
-        # The average forgets after a sixth of all pictures, at most after 30,000.
-        fresh = 1 - math.exp(-pictures / min(seen / 6 + pictures, 30_000))
+        # The average forgets after a sixth of all pictures, at most after 30,000; at the end the small steps average.
+        memory = min(seen / 6 + pictures, 30_000, options.finish / 8 if options.finish else math.inf)
+        fresh = 1 - math.exp(-pictures / memory)
         self.average.lerp_(self.values, fresh)
         for name, buffer in self.buffers.items():
             self.average_buffers[name].lerp_(buffer, fresh)
