@@ -55,17 +55,3 @@ package struct SelfCheckRecord {
         return text.split(separator: "\n").map(String.init).filter { $0.count == 16 && $0.allSatisfy(\.isHexDigit) }
     }
 }
-
-/// FNV-1a, 64 bits: the same in every process, unlike `Hasher`.
-private struct StableHash {
-    private var state: UInt64 = 0xcbf2_9ce4_8422_2325
-
-    mutating func add(_ text: String) {
-        for byte in text.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    }
-
-    var digits: String {
-        let digits = String(state, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-}

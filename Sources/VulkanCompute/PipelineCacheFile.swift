@@ -14,7 +14,9 @@ public enum PipelineCacheFile {
         for number in [identity.vendor, identity.device, identity.driverVersion] { bytes += littleEndian(number) }
         bytes += identity.uuid
         bytes += littleEndian(UInt64(data.count))
-        bytes += littleEndian(checksum(data))
+        var checksum = StableHash()
+        checksum.add(data)
+        bytes += littleEndian(checksum.value)
         return bytes + data
     }
 
@@ -27,10 +29,5 @@ public enum PipelineCacheFile {
 
     private static func littleEndian<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
         withUnsafeBytes(of: number.littleEndian) { Array($0) }
-    }
-
-    /// FNV-1a, 64 bits: against accidents, not against enemies.
-    private static func checksum(_ data: [UInt8]) -> UInt64 {
-        data.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 }
