@@ -1,7 +1,7 @@
 import VulkanCompute
 
 /// How a shader reads its activations and weights.
-enum Access: Int, Sendable, CaseIterable {
+package enum Access: Int, Sendable, CaseIterable {
     /// Both from storage buffers, by address: what every device can do.
     case storage = 0
     /// Both through the texture units.
@@ -17,9 +17,14 @@ enum WeightBlocks {
 }
 
 /// The tile of a convolution: pixels and blocks of 4 output channels that one invocation computes.
-struct Tile: Hashable, Sendable {
-    var pixels: Int
-    var blocks: Int
+package struct Tile: Hashable, Sendable {
+    package var pixels: Int
+    package var blocks: Int
+
+    package init(_ pixels: Int, _ blocks: Int) {
+        self.pixels = pixels
+        self.blocks = blocks
+    }
 
     var name: String { "\(pixels)x\(blocks)" }
 }

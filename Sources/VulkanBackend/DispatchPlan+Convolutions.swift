@@ -4,12 +4,11 @@ import VulkanCompute
 extension DispatchPlan {
     mutating func appendPointwise(_ layer: Layer, _ convolution: Convolution) {
         let (input, output) = (shape(layer.inputs[0]), shape(layer.output))
-        let tile = tile(pixels: pixels(layer.output), blocks: blocks(layer.output))
-        let access = access(rows: input.channels, outputs: output.channels, blocks: tile.blocks)
+        let variant = variant(of: layer)
         let packed = convolution.packed(
-            inputChannels: input.channels, blocks: tile.blocks, inUniformBlocks: access == .uniform)
+            inputChannels: input.channels, blocks: variant.tile.blocks, inUniformBlocks: variant.access == .uniform)
         addConvolution(
-            layer, "pointwise", tile, access, packed, constants: commonConstants(layer),
+            layer, variant.shader(.pointwise), variant, packed, constants: [],
             push: [
                 pixels(layer.output), output.pixelCount, settings.batch, input.channels, blocks(layer.output),
                 packed.groupsPerSlice,
@@ -18,14 +17,11 @@ extension DispatchPlan {
 
     mutating func appendConvolution(_ layer: Layer, _ convolution: Convolution) {
         let (input, output) = (shape(layer.inputs[0]), shape(layer.output))
-        let tile = tile(pixels: pixels(layer.output), blocks: blocks(layer.output))
-        let taps = convolution.kernel.height * convolution.kernel.width
-        let access = access(rows: taps * input.channels, outputs: output.channels, blocks: tile.blocks)
+        let variant = variant(of: layer)
         let packed = convolution.packed(
-            inputChannels: input.channels, blocks: tile.blocks, inUniformBlocks: access == .uniform)
+            inputChannels: input.channels, blocks: variant.tile.blocks, inUniformBlocks: variant.access == .uniform)
         addConvolution(
-            layer, "convolution", tile, access, packed,
-            constants: commonConstants(layer) + windowConstants(convolution),
+            layer, variant.shader(.dense), variant, packed, constants: windowConstants(convolution),
             push: [
                 settings.batch, input.height, input.width, output.height, output.width, convolution.padding.top,
                 convolution.padding.left, input.channels, blocks(layer.output), packed.groupsPerSlice,
@@ -34,78 +30,86 @@ extension DispatchPlan {
 
     mutating func appendDepthwise(_ layer: Layer, _ convolution: Convolution) {
         let (input, output) = (shape(layer.inputs[0]), shape(layer.output))
-        let taps = convolution.kernel.height * convolution.kernel.width
-        let access = access(rows: taps, outputs: output.channels, blocks: 1)
-        let packed = convolution.packedDepthwise(inUniformBlocks: access == .uniform)
+        let variant = variant(of: layer)
+        let packed = convolution.packedDepthwise(inUniformBlocks: variant.access == .uniform)
         addConvolution(
-            layer, "depthwise", nil, access, packed,
-            constants: commonConstants(layer) + windowConstants(convolution),
+            layer, variant.shader(.depthwise), variant, packed, constants: windowConstants(convolution),
             push: [
                 settings.batch, input.height, input.width, output.height, output.width, convolution.padding.top,
                 convolution.padding.left, packed.groupsPerSlice,
             ])
     }
 
+    /// Transposed convolutions have one tile, and are not tuned.
     mutating func appendTranspose(_ layer: Layer, _ convolution: Convolution) {
         let (input, output) = (shape(layer.inputs[0]), shape(layer.output))
-        let taps = convolution.kernel.height * convolution.kernel.width
-        let access = access(rows: taps * input.channels, outputs: output.channels, blocks: 1)
-        let packed = convolution.packed(inputChannels: input.channels, blocks: 1, inUniformBlocks: access == .uniform)
+        let rows = convolution.kernel.height * convolution.kernel.width * input.channels
+        let isUniform =
+            settings.access == .uniform
+            && PackedConvolution.fitsUniformBlocks(rows: rows, outputs: output.channels, blocks: 1)
+        let access = settings.access == .uniform && !isUniform ? .texels : settings.access
+        let packed = convolution.packed(inputChannels: input.channels, blocks: 1, inUniformBlocks: isUniform)
         addConvolution(
-            layer, "transpose_convolution", nil, access, packed,
-            constants: commonConstants(layer)
-                + [
-                    convolution.kernel.height, convolution.kernel.width, convolution.stride.height,
-                    convolution.stride.width,
-                ].map(UInt32.init),
+            layer, "transpose_convolution", Variant(access, Tile(1, 1), localSize: settings.localSize), packed,
+            constants: [
+                convolution.kernel.height, convolution.kernel.width, convolution.stride.height,
+                convolution.stride.width,
+            ],
             push: [
                 settings.batch, input.height, input.width, output.height, output.width, convolution.padding.top,
                 convolution.padding.left, input.channels, packed.groupsPerSlice,
-            ])
+            ], isTiled: false)
     }
 
-    private func windowConstants(_ convolution: Convolution) -> [UInt32] {
+    private func variant(of layer: Layer) -> Variant {
+        guard let shape = ConvolutionShape(layer, in: graph, batch: settings.batch) else {
+            preconditionFailure("a layer without variants")
+        }
+        return settings.variant(for: shape)
+    }
+
+    private func windowConstants(_ convolution: Convolution) -> [Int] {
         [
             convolution.kernel.height, convolution.kernel.width, convolution.stride.height, convolution.stride.width,
             convolution.dilation.height, convolution.dilation.width,
-        ].map(UInt32.init)
+        ]
     }
 
-    /// The way to read a layer's weights: uniform blocks where they fit.
-    private func access(rows: Int, outputs: Int, blocks: Int) -> Access {
-        guard settings.access == .uniform else { return settings.access }
-        return PackedConvolution.fitsUniformBlocks(rows: rows, outputs: outputs, blocks: blocks) ? .uniform : .texels
-    }
-
-    /// The tile of a convolution: large where there is enough work for all of it.
-    private func tile(pixels: Int, blocks: Int) -> Tile {
-        pixels >= 4 * settings.localSize ? Tile(pixels: 4, blocks: min(blocks, 2)) : Tile(pixels: 1, blocks: 1)
-    }
-
+    /// - Parameters:
+    ///   - constants: Specialisation constants after those that most shaders share.
+    ///   - isTiled: Whether the shader is compiled for several tiles.
     private mutating func addConvolution(
-        _ layer: Layer, _ shader: String, _ tile: Tile?, _ access: Access, _ packed: PackedConvolution,
-        constants: [UInt32], push: [Int]
+        _ layer: Layer, _ shader: String, _ variant: Variant, _ packed: PackedConvolution, constants: [Int],
+        push: [Int], isTiled: Bool = true
     ) {
-        let stored =
-            settings.precision == .float16 ? packed.values.map { float(fromHalf: halfBits(of: $0)) } : packed.values
-        let words = stored.map(\.bitPattern)
+        let isHalf = settings.precision == .float16
+        let stored = isHalf ? packed.values.map { float(fromHalf: halfBits(of: $0)) } : packed.values
         let weights = add(
             PlannedConstant(
-                kind: access == .uniform ? .uniformBlocks(slices: packed.sliceCount) : .weights(access), words: words))
+                kind: variant.access == .uniform ? .uniformBlocks(slices: packed.sliceCount) : .weights(variant.access),
+                words: stored.map(\.bitPattern)))
         let bindings: [PlannedBinding] =
             [.destination(layer.output), .source(layer.inputs[0]), .weights(weights)] + terms(layer)
         let push = push.map(UInt32.init)
-        let tileName = tile.map { " TILE=\($0.name)" } ?? ""
+        let macros = "FLOAT16=\(isHalf ? 1 : 0) ACCESS=\(variant.access.rawValue)"
         add(
             PlannedDispatch(
                 layer: layer.name,
                 kernel: Kernel(
-                    shader: shader,
-                    variant: "FLOAT16=\(settings.precision == .float16 ? 1 : 0) ACCESS=\(access.rawValue)\(tileName)",
-                    constants: constants, interface: interface(bindings, push, access)),
+                    shader: shader, variant: isTiled ? "\(macros) TILE=\(variant.tile.name)" : macros,
+                    constants: commonConstants(layer, localSize: variant.localSize) + constants.map(UInt32.init),
+                    interface: interface(bindings, push, variant.access)),
                 bindings: bindings, pushConstants: push,
-                groups: (
-                    groups((pixels(layer.output) + (tile?.pixels ?? 1) - 1) / (tile?.pixels ?? 1)), packed.groupCount, 1
-                )))
+                groups: variant.groups(pixels: pixels(layer.output), groups: packed.groupCount)))
+    }
+}
+
+extension Variant {
+    /// Workgroups for so many pixels and groups of output blocks.
+    fileprivate func groups(pixels: Int, groups: Int) -> (x: Int, y: Int, z: Int) {
+        let (columns, rows) = isShared ? (Self.sharedGrid.columns, Self.sharedGrid.rows) : (localSize, 1)
+        return (
+            (pixels + columns * tile.pixels - 1) / (columns * tile.pixels), (groups + rows - 1) / rows, 1
+        )
     }
 }

@@ -6,7 +6,7 @@ extension DispatchPlan {
     mutating func append(_ layer: Layer) {
         switch layer.operation {
         case .convolution(let convolution):
-            if convolution.isPointwise && convolution.stride == Extent(1) {
+            if convolution.isMatrixProduct {
                 appendPointwise(layer, convolution)
             } else {
                 appendConvolution(layer, convolution)
@@ -35,9 +35,9 @@ extension DispatchPlan {
     func pixels(_ id: TensorID) -> Int { shape(id).pixelCount * settings.batch }
 
     /// The first four specialisation constants, which most shaders share.
-    func commonConstants(_ layer: Layer) -> [UInt32] {
+    func commonConstants(_ layer: Layer, localSize: Int? = nil) -> [UInt32] {
         [
-            UInt32(settings.localSize), layer.activation.code, layer.residual == nil ? 0 : 1,
+            UInt32(localSize ?? settings.localSize), layer.activation.code, layer.residual == nil ? 0 : 1,
             layer.pictureBias == nil ? 0 : 1,
         ]
     }

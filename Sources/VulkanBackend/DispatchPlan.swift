@@ -64,19 +64,23 @@ struct DispatchPlan: Sendable {
 }
 
 /// What a plan is made for.
-struct PlanSettings: Sendable {
+package struct PlanSettings: Sendable {
     /// Pictures in every run.
-    var batch: Int
-    var precision: StoragePrecision
-    /// The best way to read that the device has.
-    var access: Access
-    /// Invocations in a workgroup.
+    package var batch: Int
+    package var precision: StoragePrecision
+    /// The best way to read that the device has, as far as is known without measuring.
+    package var access: Access
+    /// Invocations in a workgroup, where nothing else was chosen.
     var localSize: Int
+    /// What was chosen for convolutions; for all others the standard variant is taken.
+    var variants: [ConvolutionShape: Variant] = [:]
 
-    init(batch: Int, precision: StoragePrecision, access: Access, localSize: Int = 64) {
+    package init(batch: Int, precision: StoragePrecision, access: Access, localSize: Int = 64) {
         self.batch = batch
         self.precision = precision
         self.access = access
         self.localSize = localSize
     }
+
+    func variant(for shape: ConvolutionShape) -> Variant { variants[shape] ?? .standard(for: shape, self) }
 }
