@@ -47,6 +47,11 @@ public final class FrameNetwork: Sendable {
         _ = try plan(isWhole: needsWholeGraph(for: format), batch: format.batch)
     }
 
+    /// Finds out how the network's convolutions are computed best, for one picture at a time: now, and not when the first one waits.
+    ///
+    /// - Throws: `VulkanError` when the device fails.
+    public func tune() throws(VulkanError) { try backend.tune(whole, batch: 1) }
+
     /// Where an upright picture of a format lies in the network's input.
     func geometry(for format: FrameFormat) -> FitGeometry {
         FitGeometry(
@@ -68,12 +73,7 @@ public final class FrameNetwork: Sendable {
         try plans.withLock { plans throws(VulkanError) in
             let key = Key(isWhole: isWhole, batch: batch)
             if let plan = plans[key] { return plan }
-            try whole.checkGroupedConvolutions()
-            let plan = try BoundPlan(
-                DispatchPlan(
-                    isWhole ? whole : trunk,
-                    settings: PlanSettings(batch: batch, precision: backend.precision, access: backend.access)),
-                device: backend.device, pipelines: backend.pipelines)
+            let plan = try backend.bind(isWhole ? whole : trunk, batch: batch)
             plans[key] = plan
             return plan
         }

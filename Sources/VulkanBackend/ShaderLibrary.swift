@@ -26,6 +26,19 @@ package struct ShaderLibrary: Sendable {
         return text.withUTF8Buffer(decodeBase64)
     }
 
+    /// Whether they are the project's, all of them.
+    var isShared: Bool { replacements.isEmpty }
+
+    /// The same for the same shaders.
+    var digest: String {
+        var hash = StableHash()
+        for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
+            hash.add(name)
+            text.withUTF8Buffer { hash.add($0) }
+        }
+        return hash.digits
+    }
+
     /// The same shaders but for one: for tests that must see a broken shader be found.
     package func replacing(_ name: String, with code: [UInt32]) -> ShaderLibrary {
         var library = self

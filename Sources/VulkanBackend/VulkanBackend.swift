@@ -9,6 +9,7 @@ public final class VulkanBackend: InferenceBackend {
     public let precision: StoragePrecision
     let access: Access
     let pipelines: PipelineStore
+    private let chooser: (any VariantChooser)?
 
     /// How long a device may take for one run before it counts as lost.
     static let timeoutNanoseconds: UInt64 = 60_000_000_000
@@ -17,30 +18,39 @@ public final class VulkanBackend: InferenceBackend {
     ///
     /// - Parameters:
     ///   - precision: How activations are stored.
-    ///   - cacheFolder: Where the driver's compiled shaders are kept between runs; nil for nowhere. A folder that cannot be used
-    ///     is done without.
-    public convenience init(_ device: Device, precision: StoragePrecision = .float32, cacheFolder: String? = nil) {
-        self.init(device, precision: precision, access: nil, cacheFolder: cacheFolder)
+    ///   - cacheFolder: Where the driver's compiled shaders, and what is found out when tuning, are kept between runs; nil for
+    ///     nowhere. A folder that cannot be used is done without.
+    ///   - tuning: How much time goes into finding the fastest variants of the shaders. Results are the same, byte for byte.
+    public convenience init(
+        _ device: Device, precision: StoragePrecision = .float32, cacheFolder: String? = nil,
+        tuning: TuningLevel = .off
+    ) {
+        self.init(device, precision: precision, shaders: .shared, cacheFolder: cacheFolder, tuning: tuning)
     }
 
     package convenience init(_ device: Device, precision: StoragePrecision, accessNumber: Int) {
-        self.init(device, precision: precision, access: Access(rawValue: accessNumber) ?? .storage)
+        self.init(device, precision: precision, access: Access(rawValue: accessNumber) ?? .storage, chooser: nil)
     }
 
     /// A backend with shaders of the caller's.
     package convenience init(
-        _ device: Device, precision: StoragePrecision, shaders: ShaderLibrary, cacheFolder: String? = nil
+        _ device: Device, precision: StoragePrecision, shaders: ShaderLibrary, cacheFolder: String? = nil,
+        tuning: TuningLevel = .off
     ) {
-        self.init(device, precision: precision, access: nil, shaders: shaders, cacheFolder: cacheFolder)
+        self.init(
+            device, precision: precision, shaders: shaders, cacheFolder: cacheFolder,
+            chooser: tuning == .off ? nil : Tuner(tuning, device, shaders: shaders, folder: cacheFolder))
     }
 
-    init(
-        _ device: Device, precision: StoragePrecision, access: Access?, shaders: ShaderLibrary = .shared,
-        cacheFolder: String? = nil
+    /// A backend whose convolutions' variants somebody else chooses.
+    package init(
+        _ device: Device, precision: StoragePrecision, access: Access? = nil, shaders: ShaderLibrary = .shared,
+        cacheFolder: String? = nil, chooser: (any VariantChooser)?
     ) {
         self.device = device
         self.precision = precision
         self.access = access ?? .best(for: device.physical.limits)
+        self.chooser = chooser
         pipelines = PipelineStore(
             device, shaders: shaders, folder: cacheFolder.map { PipelineCacheFolder(path: $0) })
     }
@@ -55,18 +65,54 @@ public final class VulkanBackend: InferenceBackend {
     ///
     /// - Throws: `VulkanError` when the device has too little memory or cannot do a layer.
     public func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
-        try graph.checkGroupedConvolutions()
-        let plan = DispatchPlan(
-            graph, settings: PlanSettings(batch: batch, precision: precision, access: access))
         defer { pipelines.keep() }
-        return try VulkanGraph(BoundPlan(plan, device: device, pipelines: pipelines))
+        return try VulkanGraph(bind(graph, batch: batch))
+    }
+
+    /// Puts a graph into the device's memory.
+    func bind(_ graph: Graph, batch: Int) throws(VulkanError) -> BoundPlan {
+        try BoundPlan(
+            DispatchPlan(graph, settings: settings(for: graph, batch: batch)), device: device, pipelines: pipelines)
+    }
+
+    /// Finds out how a graph's convolutions are computed best, unless that is known.
+    func tune(_ graph: Graph, batch: Int) throws(VulkanError) { _ = try settings(for: graph, batch: batch) }
+
+    /// What tuning has led to so far; nil where there is none.
+    public var tuningSummary: TuningSummary? { (chooser as? Tuner)?.summary }
+
+    private func settings(for graph: Graph, batch: Int) throws(VulkanError) -> PlanSettings {
+        try graph.checkGroupedConvolutions()
+        var settings = PlanSettings(batch: batch, precision: precision, access: access)
+        if let chooser { settings.variants = try chooser.variants(for: graph, settings) }
+        return settings
+    }
+}
+
+extension Tuner {
+    /// A tuner that measures on a device.
+    ///
+    /// - Parameter folder: Where it keeps what it has found; nil for nowhere. Other shaders than the project's are not kept.
+    convenience init(_ level: TuningLevel, _ device: Device, shaders: ShaderLibrary, folder: String?) {
+        let start = ContinuousClock.now
+        self.init(
+            level, limits: device.physical.limits,
+            record: TuningRecord(
+                folder: shaders.isShared ? folder : nil, identity: device.physical.cacheIdentity),
+            shaderDigest: shaders.digest,
+            now: { (ContinuousClock.now - start) / .seconds(1) },
+            prepare: {
+                // Most of what is measured is not wanted afterwards, and would fill the driver's cache.
+                let pipelines = PipelineStore(device, shaders: shaders, folder: nil)
+                return { alone, settings throws(VulkanError) in try LayerTimer(alone, settings, device, pipelines) }
+            })
     }
 }
 
 extension Access {
     /// The way to read that is chosen without measuring.
     ///
-    /// Weights in uniform blocks are never chosen: the array of blocks is addressed by a number that the compiler does not
+    /// Weights in uniform blocks are left to tuning: the array of blocks is addressed by a number that the compiler does not
     /// know, and llvmpipe then reads it lane by lane (363 ms a frame of the 257 network instead of 139).
     static func best(for limits: DeviceLimits) -> Access {
         // Enough for 513x513 and a batch of four; a plan with a larger tensor is refused by its dispatches' checks.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder with a pipeline cache file for each device and driver.
+/// A folder with a file for each device and driver: its compiled pipelines, or what else is only true of it.
 ///
 /// Nothing that is wrong with it is an error: a file that cannot be read, is damaged or belongs to another driver counts as none,
 /// and one that cannot be written is done without.
@@ -9,14 +9,18 @@ import Glibc
 public struct PipelineCacheFolder: Sendable {
     /// Where it is.
     public let path: String
+    private let ending: String
     /// Bytes that one file may have; larger ones are neither read nor written.
     public let fileByteLimit: Int
     /// Files that the folder may have; the oldest go when a new one comes. Each update of a driver leaves one behind.
     public let fileLimit: Int
 
     /// Creates a view of a folder, which need not exist.
-    public init(path: String, fileByteLimit: Int = 64 << 20, fileLimit: Int = 16) {
+    ///
+    /// - Parameter ending: Of the files' names, one for each kind of data.
+    public init(path: String, ending: String = ".bin", fileByteLimit: Int = 64 << 20, fileLimit: Int = 16) {
         self.path = path
+        self.ending = ending
         self.fileByteLimit = fileByteLimit
         self.fileLimit = fileLimit
     }
@@ -25,7 +29,7 @@ public struct PipelineCacheFolder: Sendable {
     public func file(for identity: PhysicalDevice.CacheIdentity) -> String {
         let numbers = [hex(identity.vendor, 4), hex(identity.device, 4), hex(identity.driverVersion, 8)]
         return path + "/" + (numbers + [identity.uuid.prefix(8).map { hex($0, 2) }.joined()]).joined(separator: "-")
-            + Self.ending
+            + ending
     }
 
     /// The data of earlier runs; empty where there is none to be trusted.
@@ -45,10 +49,8 @@ public struct PipelineCacheFolder: Sendable {
         return true
     }
 
-    private static let ending = ".bin"
-
     private func removeOldest(but newest: String) {
-        let files = names(in: path).filter { $0.hasSuffix(Self.ending) }.map { "\(path)/\($0)" }
+        let files = names(in: path).filter { $0.hasSuffix(ending) }.map { "\(path)/\($0)" }
         guard files.count > fileLimit else { return }
         let others = files.filter { $0 != newest }.map { (path: $0, time: modificationTime($0)) }
         for file in others.sorted(by: { ($0.time, $0.path) < ($1.time, $1.path) }).prefix(files.count - fileLimit) {

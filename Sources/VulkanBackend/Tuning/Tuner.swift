@@ -1,0 +1,161 @@
+import ModelGraph
+import Synchronization
+import VulkanCompute
+
+/// Measures one layer in its variants.
+package protocol LayerTiming: AnyObject {
+    /// How long the layer takes; nil where its bytes are not those of the variant that was measured first.
+    func seconds(_ variant: Variant) throws(VulkanError) -> Double?
+}
+
+/// Finds out on the device which variant of each convolution is the fastest.
+///
+/// The heaviest shapes come first. When the time is over, the others are computed in their standard variants, and their turn comes
+/// in the next process. A layer that cannot be measured keeps its standard variant; only the end of the device is an error.
+package final class Tuner: VariantChooser {
+    private struct State {
+        var record: TuningRecord
+        /// What was chosen in this process, or read from the record.
+        var variants: [ConvolutionShape: Variant] = [:]
+        var secondsLeft: Double
+        var summary: TuningSummary
+    }
+
+    package typealias MakeTimer = (_ alone: Graph, PlanSettings) throws(VulkanError) -> any LayerTiming
+
+    private let level: TuningLevel
+    private let limits: DeviceLimits
+    /// What the same shapes may be computed by differently.
+    private let shaderDigest: String
+    private let now: @Sendable () -> Double
+    /// Prepares the measurements of one call, which may share what they like.
+    private let prepare: @Sendable () -> MakeTimer
+    private let state: Mutex<State>
+
+    /// By how much another variant must be faster than the standard one: less may be chance.
+    private static let leastGain = 0.03
+
+    /// - Parameters:
+    ///   - record: What is known from earlier runs.
+    ///   - now: A clock, in seconds.
+    package init(
+        _ level: TuningLevel, limits: DeviceLimits, record: TuningRecord, shaderDigest: String,
+        now: @escaping @Sendable () -> Double, prepare: @escaping @Sendable () -> MakeTimer
+    ) {
+        self.level = level
+        self.limits = limits
+        self.shaderDigest = shaderDigest
+        self.now = now
+        self.prepare = prepare
+        state = Mutex(State(record: record, secondsLeft: level.seconds, summary: TuningSummary(level: level)))
+    }
+
+    /// What has been chosen so far.
+    package var summary: TuningSummary { state.withLock(\.summary) }
+
+    package func variants(for graph: Graph, _ settings: PlanSettings) throws(VulkanError)
+        -> [ConvolutionShape: Variant]
+    {
+        try state.withLock { state throws(VulkanError) in
+            var layers: [ConvolutionShape: (index: Int, work: Int)] = [:]
+            for (index, layer) in graph.layers.enumerated() {
+                guard let shape = ConvolutionShape(layer, in: graph, batch: settings.batch) else { continue }
+                layers[shape, default: (index, 0)].work += graph.macCount(of: layer)
+            }
+            for shape in layers.keys where state.variants[shape] == nil {
+                remember(shape, settings, in: &state)
+            }
+            let unknown = layers.filter { state.variants[$0.key] == nil }
+                .sorted { ($0.value.work, $1.value.index) > ($1.value.work, $0.value.index) }
+            if !unknown.isEmpty, state.secondsLeft > 0 {
+                try measure(unknown.map { ($0.key, $0.value.index) }, of: graph, settings, in: &state)
+            }
+            state.summary.standardCount += layers.keys.count { state.variants[$0] == nil }
+            return state.variants.filter { layers[$0.key] != nil }
+        }
+    }
+
+    /// Takes a shape's variant from the record.
+    private func remember(_ shape: ConvolutionShape, _ settings: PlanSettings, in state: inout State) {
+        guard let entry = state.record[key(shape, settings)], entry.origin.suffices(for: level) else { return }
+        let standard = Variant.standard(for: shape, settings)
+        let isPossible = entry.variant == standard || entry.variant.isPossible(for: shape, settings, on: limits)
+        guard isPossible else { return }
+        state.variants[shape] = entry.variant
+        state.summary.add(entry.variant, insteadOf: standard, wasMeasured: false)
+    }
+
+    private func measure(
+        _ shapes: [(shape: ConvolutionShape, index: Int)], of graph: Graph, _ settings: PlanSettings,
+        in state: inout State
+    ) throws(VulkanError) {
+        // A device that fails now, or a driver that takes the process with it, is not tried again at every start.
+        for (shape, _) in shapes {
+            state.record[key(shape, settings)] = .init(variant: .standard(for: shape, settings), origin: .begun)
+        }
+        state.record.keep()
+        let makeTimer = prepare()
+        let start = now()
+        let end = start + state.secondsLeft
+        for (shape, index) in shapes {
+            guard now() < end else {
+                state.record[key(shape, settings)] = nil
+                continue
+            }
+            let standard = Variant.standard(for: shape, settings)
+            var entry: TuningRecord.Entry?
+            do throws(VulkanError) {
+                let timer = try makeTimer(graph.isolatingLayer(at: index).graph, settings)
+                let variant = try fastest(for: shape, settings, timer, until: end)
+                entry = .init(variant: variant, origin: .init(level))
+                state.summary.add(variant, insteadOf: standard, wasMeasured: true)
+            } catch {
+                if error.isDeviceLost { throw error }
+                // There is too little memory for the scratch, say; that may be otherwise next time.
+                state.summary.failedCount += 1
+            }
+            state.variants[shape] = entry?.variant ?? standard
+            state.record[key(shape, settings)] = entry
+        }
+        let seconds = now() - start
+        state.secondsLeft -= seconds
+        state.summary.seconds += seconds
+        state.record.keep()
+    }
+
+    /// The fastest of a shape's variants, as far as there is time for them; the standard one where none is clearly faster.
+    private func fastest(
+        for shape: ConvolutionShape, _ settings: PlanSettings, _ timer: any LayerTiming, until end: Double
+    ) throws(VulkanError) -> Variant {
+        let candidates = Variant.candidates(for: shape, settings, level, on: limits)
+        let standard = candidates[0]
+        guard let first = try timer.seconds(standard) else { return standard }
+        var best = (variant: standard, seconds: first)
+        func tryOut(_ variants: some Sequence<Variant>) throws(VulkanError) {
+            for variant in variants {
+                guard now() < end else { return }
+                do throws(VulkanError) {
+                    if let seconds = try timer.seconds(variant), seconds < best.seconds { best = (variant, seconds) }
+                } catch {
+                    // A driver that cannot compile a variant can do others.
+                    if error.isDeviceLost { throw error }
+                }
+            }
+        }
+        try tryOut(candidates.dropFirst())
+        if level == .full { try tryOut(best.variant.inOtherSizes(on: limits)) }
+        guard best.variant != standard else { return standard }
+        // Both once more: a card's clock may have risen since the first measurement, and the best of many was lucky, too.
+        guard let again = try timer.seconds(standard), let seconds = try timer.seconds(best.variant) else {
+            return standard
+        }
+        return seconds <= min(first, again) * (1 - Self.leastGain) ? best.variant : standard
+    }
+
+    private func key(_ shape: ConvolutionShape, _ settings: PlanSettings) -> String {
+        var hash = StableHash()
+        // Where a device's standard variant is another, so is what counts as faster.
+        hash.add("\(shaderDigest) \(settings.precision.rawValue) \(settings.access) \(shape.text)")
+        return hash.digits
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import ModelGraph
+import TestSupport
+import Testing
+import VulkanBackend
+import VulkanCompute
+
+/// Has every convolution computed in one variant, where a device can.
+final class ForcedVariant: VariantChooser {
+    let variant: Variant
+    let limits: DeviceLimits
+
+    init(_ variant: Variant, on device: Device) {
+        self.variant = variant
+        limits = device.physical.limits
+    }
+
+    func variants(for graph: Graph, _ settings: PlanSettings) -> [ConvolutionShape: Variant] {
+        let shapes = graph.layers.compactMap { ConvolutionShape($0, in: graph, batch: settings.batch) }
+        let possible = shapes.filter { variant.isPossible(for: $0, settings, on: limits) }
+        return Dictionary(possible.map { ($0, variant) }) { first, _ in first }
+    }
+}
+
+@Suite("Variants of convolutions", .serialized, .needsVulkan)
+struct VariantTests {
+    @Test("Each is compiled, and nothing that is none")
+    func names() {
+        let shaders: [ConvolutionShape.Kind: [String]] = [
+            .pointwise: ["pointwise", "pointwise_shared"], .depthwise: ["depthwise"], .dense: ["convolution"],
+        ]
+        for (kind, names) in shaders {
+            let compiled = ShaderLibrary.shared.names.filter { names.contains(String($0.prefix { $0 != " " })) }
+            let wanted = [0, 1].flatMap { half in
+                Variant.all(kind).map { variant in
+                    "\(kind == .dense ? "convolution" : kind.rawValue)\(variant.isShared ? "_shared" : "") FLOAT16=\(half) "
+                        + "ACCESS=\(variant.access.rawValue) TILE=\(variant.tile.pixels)x\(variant.tile.blocks)"
+                }
+            }
+            #expect(Set(compiled) == Set(wanted))
+        }
+    }
+
+    /// Rows of the operator table that have variants, with those that are tried: all of them takes many minutes where a driver is
+    /// software, so otherwise each precision has every second row, in the variant that had the fewest turns so far.
+    private static func rows(_ precision: StoragePrecision, on limits: DeviceLimits) throws
+        -> [(prepared: PreparedCase, variants: [Variant])]
+    {
+        let isFull = ProcessInfo.processInfo.environment["SILHOUETTE_TEST_FULL"] == "1"
+        let settings = PlanSettings(batch: 1, precision: precision, access: .texels)
+        var turns: [Variant: Int] = [:]
+        return try OperatorCase.table.enumerated().compactMap { index, row in
+            guard isFull || index % 2 == (precision == .float32 ? 0 : 1) else { return nil }
+            let prepared = try row.prepared(precision == .float32 ? .float32 : .float16)
+            let graph = prepared.graph.isolatingLayer(at: prepared.graph.layers.count - 1).graph
+            guard let shape = ConvolutionShape(graph.layers[0], in: graph, batch: row.batch) else { return nil }
+            let others = Variant.candidates(for: shape, settings, .full, on: limits).dropFirst()
+            guard let rarest = others.min(by: { turns[$0, default: 0] < turns[$1, default: 0] }) else { return nil }
+            let variants = (isFull ? Array(others) : [rarest]).map { variant in
+                let turn = turns[variant, default: 0]
+                turns[variant] = turn + 1
+                var sized = variant
+                if !variant.isShared { sized.localSize = [64, 128, 32, 256][turn % 4] }
+                return sized
+            }
+            return (prepared, variants)
+        }
+    }
+
+    @Test("All give the same bytes, whatever the layer", arguments: StoragePrecision.allCases)
+    func sameBytes(precision: StoragePrecision) throws {
+        let standard = try FrameDevice.backend(precision)
+        let device = standard.device
+        var tried: Set<Variant> = []
+        var failures: [String] = []
+        for (prepared, variants) in try Self.rows(precision, on: device.physical.limits) {
+            let batch = prepared.row.batch
+            let expected = try standard.compile(prepared.graph, batch: batch).run(prepared.inputs)[0].values
+            for variant in variants {
+                tried.insert(Variant(variant.access, variant.tile, isShared: variant.isShared))
+                let backend = VulkanBackend(
+                    device, precision: precision, chooser: ForcedVariant(variant, on: device))
+                let found = try backend.compile(prepared.graph, batch: batch).run(prepared.inputs)[0].values
+                let isSame = found.elementsEqual(expected) { $0.bitPattern == $1.bitPattern }
+                if !isSame { failures.append("\(variant): \(prepared.row)") }
+            }
+        }
+        for failure in failures.prefix(20) { Issue.record("\(failure)") }
+        #expect(failures.count == 0)
+        let all = ConvolutionShape.Kind.allCases.flatMap { Variant.all($0) }
+        #expect(tried == Set(all), "every variant had a turn")
+        try FrameDevice.expectSilence()
+    }
+}
