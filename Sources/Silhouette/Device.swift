@@ -7,6 +7,9 @@ public typealias VulkanDevice = DeviceRequest
 /// How the activations of a network are stored on a Vulkan device. The processor always computes in float32.
 public typealias Precision = StoragePrecision
 
+/// How much time goes into finding the fastest variants of a Vulkan device's shaders. Results are the same, byte for byte.
+public typealias Tuning = TuningLevel
+
 /// What a network runs on.
 public enum Device: Hashable, Sendable {
     /// The best real graphics processor (discrete before integrated before virtual), else the processor. A Vulkan driver that

@@ -31,6 +31,8 @@ public final class ImageSegmenter: Sendable {
     /// Why pictures are computed on the processor though a graphics processor was chosen: what went wrong with that. Nil:
     /// nothing has.
     public var deviceFailure: String? { engine.deviceFailure }
+    /// Which variants of its shaders the device has found to be the fastest, in words. Nil: it has not looked.
+    public var deviceTuning: String? { engine.deviceTuning }
 
     private let engine: any SegmentationEngine
     private let model: ModelOutput

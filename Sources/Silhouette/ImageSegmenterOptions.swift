@@ -8,9 +8,12 @@ public struct BaseOptions: Sendable {
     public var device: Device = .automatic
     /// How a Vulkan device stores activations.
     public var precision: Precision = .float32
+    /// How much time goes, the first time that a device and a model meet, into finding the fastest variants of its shaders. Nil:
+    /// quick on a graphics processor, none on a driver that is software.
+    public var tuning: Tuning?
     /// Threads of the CPU path. Nil: one for each core that the process may use.
     public var threadCount: Int?
-    /// Where what a Vulkan driver has compiled is kept for the next start; nil for nowhere. A folder that cannot be used is
+    /// Where what a Vulkan driver has compiled, and what tuning has found, is kept for the next start; nil for nowhere. A folder that cannot be used is
     /// done without.
     public var shaderCacheFolder: String? = ModelLocator().cacheFolder.map { $0 + "/vulkan" }
     /// Told once where the device failed and the processor has taken over. Called from any thread.

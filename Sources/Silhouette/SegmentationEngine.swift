@@ -8,6 +8,8 @@ package protocol SegmentationEngine: AnyObject, Sendable {
     var deviceName: String { get }
     /// Why the device that the engine was made for is not used any more. Nil: it is.
     var deviceFailure: String? { get }
+    /// Which variants of its shaders the device has found to be the fastest, for people. Nil: it has not looked.
+    var deviceTuning: String? { get }
 
     /// Segments one picture. May be called from any thread; calls that meet wait for each other.
     ///
@@ -17,6 +19,7 @@ package protocol SegmentationEngine: AnyObject, Sendable {
 
 extension SegmentationEngine {
     package var deviceFailure: String? { nil }
+    package var deviceTuning: String? { nil }
 }
 
 /// What an engine makes of one picture.

@@ -12,6 +12,8 @@ package struct PictureTooLarge: Error {
 package protocol FrameRunner: AnyObject, Sendable {
     /// What it runs on, for people.
     var deviceName: String { get }
+    /// Which variants of its shaders it has found to be the fastest, for people; nil where it has not looked.
+    var tuning: String? { get }
 
     /// Segments one picture.
     ///
@@ -21,6 +23,10 @@ package protocol FrameRunner: AnyObject, Sendable {
 
     /// Refuses all later frames, and waits until the device works on nothing any more.
     func giveUp()
+}
+
+extension FrameRunner {
+    package var tuning: String? { nil }
 }
 
 /// Runs frames on a Vulkan device as long as that works, and on the processor from the first failure on.
@@ -76,6 +82,8 @@ package final class VulkanEngine: SegmentationEngine {
     deinit { state.withLock(\.retirement)?.wait(seconds: Self.retirementSeconds) }
 
     package var deviceName: String { state.withLock { $0.runner?.deviceName ?? $0.substituteName ?? name } }
+
+    package var deviceTuning: String? { state.withLock(\.runner)?.tuning }
 
     package var deviceFailure: String? { state.withLock(\.failure) }
 

@@ -10,6 +10,7 @@ package final class VulkanRunner: FrameRunner {
     private typealias Scheduler = FrameScheduler<FrameSlot>
 
     package let deviceName: String
+    package var tuning: String? { backend.tuningSummary?.text }
     private let backend: VulkanBackend
     private let network: FrameNetwork
     private let schedulers: Mutex<RecentValues<FrameFormat, Scheduler>>
@@ -111,8 +112,10 @@ extension VulkanRunner {
     ) throws -> VulkanRunner {
         let backend = VulkanBackend(
             try VulkanCompute.Device(physical, instance: instance), precision: options.precision,
-            shaders: shaders ?? .shared, cacheFolder: options.shaderCacheFolder)
+            shaders: shaders ?? .shared, cacheFolder: options.shaderCacheFolder,
+            tuning: options.tuning ?? .standard(for: physical.kind))
         let network = FrameNetwork(backend, model: model)
+        try network.tune()
         let runner = VulkanRunner(network, on: backend)
         // With a runner of its own, so that nothing of the check is kept.
         try SelfCheck(model, options, identity: shaders == nil ? physical.cacheIdentity : nil)

@@ -107,7 +107,10 @@ struct VerifyProgramTests {
             #expect(outcome.exitCode == 0, "\(outcome.text)")
             #expect(outcome.text.contains("fp32: all ") && outcome.text.contains("fp16: all "))
             #expect(outcome.text.contains("picture    \(Program.picture)"))
-            #expect(try fileNames(in: folder + "/.cache/silhouette/vulkan").allSatisfy { $0.hasSuffix(".bin") })
+            #expect(
+                try fileNames(in: folder + "/.cache/silhouette/vulkan").allSatisfy {
+                    $0.hasSuffix(".bin") || $0.hasSuffix(".tuning")
+                })
         }
     }
 

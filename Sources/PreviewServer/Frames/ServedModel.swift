@@ -21,6 +21,8 @@ public struct ServedModel: Sendable {
     public var deviceName: String { segmenter.deviceName }
     /// Why it runs on that.
     public var deviceReason: String { segmenter.deviceReason }
+    /// Which variants of its shaders the device has found to be the fastest, in words. Nil: it has not looked.
+    public var deviceTuning: String? { segmenter.deviceTuning }
     /// Names of the classes, by index.
     public var labels: [String] { segmenter.labels }
 

@@ -43,6 +43,7 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     if settings.isVerbose {
         run.progress.note("file: \(location.path)")
         run.progress.note("device: \(segmenter.deviceName) (\(segmenter.deviceReason))")
+        if let tuning = segmenter.deviceTuning { run.progress.note("tuning: \(tuning)") }
     }
     return run.run()
 }
@@ -153,6 +154,7 @@ extension SegmentSettings {
         var options = ImageSegmenterOptions()
         options.baseOptions.device = device
         options.baseOptions.precision = precision
+        options.baseOptions.tuning = tuning
         options.baseOptions.threadCount = threads
         options.shouldOutputCategoryMask = output == .mask || output.showsPicture
         options.shouldOutputConfidenceMasks = output == .confidence

@@ -28,6 +28,7 @@ package struct SegmentSettings: Sendable {
     package var model: String?
     package var device: Device = .automatic
     package var precision: Precision = .float32
+    package var tuning: Tuning?
     package var output: SegmentOutput = .overlay
     package var maskSize: MaskSize = .source
     package var classes: [String]?
@@ -80,6 +81,7 @@ extension Command<SegmentSettings> {
             .text("model", "m", "FILE", "The model (see below).", \.model),
             .device(\.device),
             .precision(\.precision),
+            .tuning(\.tuning),
             .choice(
                 "output", nil,
                 """
@@ -160,6 +162,25 @@ extension Option {
             member, default: .float32)
     }
 
+    /// `--tune`, the same for all commands.
+    static func tuning(_ member: WritableKeyPath<Settings, Tuning?> & Sendable) -> Option {
+        value(
+            "tune", nil, "off|quick|full",
+            """
+            How long to look, the first time, for the fastest variants of a Vulkan device's shaders; results do not change. \
+            quick: a second, full: half a minute at most.
+            (default: quick on a graphics processor, off on a software device)
+            """
+        ) { settings, value throws(UsageError) in
+            guard let tuning = Tuning(rawValue: value) else {
+                let words = Tuning.allCases.map(\.rawValue)
+                let hint = nearest(to: value, among: words).map { "; did you mean \($0)?" } ?? ""
+                throw UsageError("is \(words.listed(with: "or")), not '\(value)'\(hint)")
+            }
+            settings[keyPath: member] = tuning
+        }
+    }
+
     /// `--threads`, the same for all commands.
     static func threads(_ member: WritableKeyPath<Settings, Int?> & Sendable) -> Option {
         integer("threads", in: threadRange, "Threads of the network. (default: one for each core)", member)
@@ -175,11 +196,21 @@ extension Precision {
     }
 }
 
+extension Tuning {
+    /// Refuses what the processor has no use for.
+    func check(on device: Device) throws(UsageError) {
+        guard device != .cpu || self == .off else {
+            throw UsageError("--tune \(rawValue) needs a Vulkan device; the processor has nothing to tune")
+        }
+    }
+}
+
 extension SegmentSettings {
     /// Checks what the options say together.
     func check() throws(UsageError) {
         guard !inputs.isEmpty else { throw UsageError("no photograph given") }
         try precision.check(on: device)
+        try tuning?.check(on: device)
         guard inputs.filter({ $0 == "-" }).count <= 1 else { throw UsageError("standard input (-) is given twice") }
         if let empty = inputs.first(where: \.isEmpty) { throw UsageError("a photograph's name is empty: '\(empty)'") }
         if output.showsPicture, maskSize == .model {

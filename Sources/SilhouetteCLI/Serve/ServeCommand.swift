@@ -40,6 +40,7 @@ private func load(_ settings: ServeSettings) throws -> (models: [ServedModel], n
         var options = BaseOptions()
         options.device = settings.device
         options.precision = settings.precision
+        options.tuning = settings.tuning
         options.threadCount = settings.threads
         options.warningHandler = { Console.report(singleLine("silhouette: \($0)")) }
         // Names repeat where one network was converted twice; what pages choose by does not.
@@ -55,6 +56,7 @@ private func load(_ settings: ServeSettings) throws -> (models: [ServedModel], n
         if settings.isVerbose {
             notes.append("file: \(location.path)")
             notes.append("device: \(served.deviceName) (\(served.deviceReason))")
+            if let tuning = served.deviceTuning { notes.append("tuning: \(tuning)") }
         }
     }
     return (models, notes)

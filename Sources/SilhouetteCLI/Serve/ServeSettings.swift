@@ -7,6 +7,7 @@ package struct ServeSettings: Sendable {
     package var models: [String] = []
     package var device: Device = .automatic
     package var precision: Precision = .float32
+    package var tuning: Tuning?
     package var threads: Int?
     package var host = "127.0.0.1"
     package var port = 8420
@@ -57,6 +58,7 @@ extension Command<ServeSettings> {
             },
             .device(\.device),
             .precision(\.precision),
+            .tuning(\.tuning),
             .threads(\.threads),
             .integer("port", in: 0...65_535, "The port; 0: any that is free. (default: 8420)", \.port),
             .value(
@@ -134,6 +136,7 @@ extension ServeSettings {
     /// Checks what the options say together.
     fileprivate func check() throws(UsageError) {
         try precision.check(on: device)
+        try tuning?.check(on: device)
         guard token == nil || tokenFile == nil else { throw UsageError("--token and --token-file exclude each other") }
         guard (certificate == nil) == (key == nil) else {
             throw UsageError("--tls-certificate and --tls-key go together")

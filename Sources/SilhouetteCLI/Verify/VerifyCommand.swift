@@ -61,9 +61,11 @@ private struct BackendPair {
     let formats: [Weights.Format]
     private let device: VulkanCompute.Device?
     private let threads: Int?
+    private let tuning: Tuning?
 
     init(_ settings: VerifySettings) throws {
         threads = settings.threads
+        tuning = settings.tuning
         switch try DeviceChoice(settings.device).outcome {
         case .processor:
             if settings.precision == .fp16 { try Precision.float16.check(on: .cpu) }
@@ -83,7 +85,7 @@ private struct BackendPair {
         guard let device else { return try CPUBackend(threads: threads) }
         return VulkanBackend(
             device, precision: format == .float32 ? .float32 : .float16,
-            cacheFolder: BaseOptions().shaderCacheFolder)
+            cacheFolder: BaseOptions().shaderCacheFolder, tuning: tuning ?? .standard(for: device.physical.kind))
     }
 }
 

@@ -21,6 +21,7 @@ package struct VerifySettings: Sendable {
     package var device: Device = .vulkan(.best)
     package var threads: Int?
     package var precision: VerifiedPrecision = .both
+    package var tuning: Tuning?
     package var picture: String?
     package var printsJSON = false
 
@@ -58,6 +59,7 @@ extension Command<VerifySettings> {
             .device(\.device, default: "vulkan"),
             .choice(
                 "precision", nil, "How numbers are stored on the device.", \.precision, default: .both),
+            .tuning(\.tuning),
             .text("input", nil, "PHOTO", "The same as the operand PHOTO.", \.picture),
             .threads(\.threads),
             .flag("json", nil, "Print one JSON object in place of the table.", \.printsJSON),
@@ -67,6 +69,7 @@ extension Command<VerifySettings> {
             settings.picture = operand
         },
         check: { settings throws(UsageError) in
+            try settings.tuning?.check(on: settings.device)
             if settings.precision == .fp16 { try Precision.float16.check(on: settings.device) }
         })
 }
