@@ -32,6 +32,7 @@ extension BenchRun {
         let samples = stride(from: 0, to: latencies.count, by: max(1, step)).map { JSONValue.number(latencies[$0]) }
         return .object([
             "device": .text(configuration.device), "driver": .text(driver),
+            "tuning": tuning.map(JSONValue.text) ?? .null,
             "precision": .text(configuration.precision.rawValue), "batch": .integer(configuration.batch),
             "threads": .integer(configuration.threads), "scope": .text(configuration.scope.rawValue),
             "model": .text(configuration.model), "input": .text(configuration.input),

@@ -17,6 +17,7 @@ extension BenchReport {
         var rows = [("model", configuration.model), ("device", configuration.device)]
         if machine.graphics != nil { rows.append(("driver", run.driver)) }
         rows += machine.rows.filter { $0.name == "processor" }
+        if let tuning = run.tuning { rows.append(("tuning", tuning)) }
         rows.append(("scope", "\(configuration.scope.rawValue), \(configuration.input)"))
         return Self.aligned(rows)
     }

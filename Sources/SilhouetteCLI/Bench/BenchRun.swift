@@ -39,6 +39,8 @@ package struct BenchRun: Sendable {
     package var peakResidentByteCount: Int
     /// What the network's layers have to do in a run, whatever computes them.
     package var work: Work
+    /// Which variants of its shaders the device has found to be the fastest. Nil: it has not looked.
+    package var tuning: String?
     /// Where asked for.
     package var layers: [LayerTime] = []
     /// What the floors of the layers are computed from.

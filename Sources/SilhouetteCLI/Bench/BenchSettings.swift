@@ -15,6 +15,7 @@ package struct BenchSettings: Sendable {
     package var threads: Int?
     package var batches = [1]
     package var precisions: [Precision] = [.float32]
+    package var tuning: Tuning?
     package var iterations = 50
     package var warmup = 5
     package var scope: BenchScope = .network
@@ -82,6 +83,7 @@ extension Command<BenchSettings> {
                 }
                 return precision
             },
+            .tuning(\.tuning),
             .integer("iterations", in: 1...1_000_000, "Runs that are timed. (default: 50)", \.iterations),
             .integer("warmup", in: 0...1_000_000, "Runs before them. (default: 5)", \.warmup),
             .choice(
@@ -107,6 +109,7 @@ extension Command<BenchSettings> {
         },
         check: { settings throws(UsageError) in
             for precision in settings.precisions { try precision.check(on: settings.device) }
+            try settings.tuning?.check(on: settings.device)
             if settings.scope == .call {
                 guard settings.picture != nil else { throw UsageError("--scope call needs a photograph") }
                 guard settings.batches == [1] else { throw UsageError("--scope call runs one picture at a time") }

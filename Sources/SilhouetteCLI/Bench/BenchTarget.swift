@@ -24,8 +24,13 @@ struct BenchTarget {
     var physical: PhysicalDevice? { vulkan?.physical }
 
     /// Opens the device; nil for the processor.
-    func makeBackend(_ precision: StoragePrecision) throws -> VulkanBackend? {
+    ///
+    /// Compiled shaders of earlier runs are only looked at where there is tuning, whose results lie beside them.
+    func makeBackend(_ precision: StoragePrecision, _ tuning: Tuning?) throws -> VulkanBackend? {
         guard let vulkan else { return nil }
-        return try VulkanBackend(Device(vulkan.physical, instance: vulkan.instance), precision: precision)
+        let tuning = tuning ?? .standard(for: vulkan.physical.kind)
+        return try VulkanBackend(
+            Device(vulkan.physical, instance: vulkan.instance), precision: precision,
+            cacheFolder: tuning == .off ? nil : BaseOptions().shaderCacheFolder, tuning: tuning)
     }
 }

@@ -18,6 +18,7 @@ struct CallBenchmark {
         options.baseOptions.device = settings.device
         options.baseOptions.threadCount = settings.threads
         options.baseOptions.precision = precision
+        options.baseOptions.tuning = settings.tuning
         let segmenter = try ImageSegmenter(options: options, model: model)
         let preparation = milliseconds(since: start)
 
@@ -29,7 +30,7 @@ struct CallBenchmark {
         let peak = PeakMemory.byteCount
         let processor = try CPUBackend(threads: settings.threads)
         let name = Input(settings.picture ?? "").displayName
-        return BenchRun(
+        var run = BenchRun(
             BenchConfiguration(
                 model: model.name, device: segmenter.deviceName, precision: precision, batch: 1,
                 threads: processor.threadCount, scope: .call, input: "\(name), \(image.width)x\(image.height)"),
@@ -37,5 +38,7 @@ struct CallBenchmark {
             firstRunMilliseconds: preparation + first, peakResidentByteCount: peak,
             work: model.graph.optimized().separatingHead().trunk.work(
                 batch: 1, valueByteCount: precision.valueByteCount))
+        run.tuning = segmenter.deviceTuning
+        return run
     }
 }

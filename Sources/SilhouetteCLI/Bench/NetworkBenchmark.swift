@@ -18,7 +18,7 @@ struct NetworkBenchmark {
         let start = ContinuousClock.now
         let model = try Model(path: modelPath)
         let target = try BenchTarget(settings)
-        let device = try target.makeBackend(precision)
+        let device = try target.makeBackend(precision, settings.tuning)
         let network = try CPUNetwork(model: model, threads: settings.threads, batch: batch, on: device)
         let masks = MaskMaker(network)
         let preparation = milliseconds(since: start)
@@ -42,6 +42,7 @@ struct NetworkBenchmark {
             deviceTimes: deviceTimes, firstRunMilliseconds: preparation + first,
             peakResidentByteCount: PeakMemory.byteCount,
             work: network.trunk.graph.work(batch: batch, valueByteCount: precision.valueByteCount))
+        run.tuning = device?.tuningSummary?.text
         guard settings.listsLayers else { return run }
         run.layers = try profile(network, masks)
         run.rates =
