@@ -21,7 +21,8 @@ package struct SelfCheckRecord {
         path = folder.map { $0 + "/self-checks.txt" }
         var hash = StableHash()
         hash.add("\(identity.vendor) \(identity.device) \(identity.driverVersion) \(identity.uuid) \(precision)")
-        // The kernels in use depend on the layers and their shapes.
+        // The kernels in use depend on the layers and their shapes. Tuning may choose others later, but only such that it has seen
+        // give the same bytes.
         hash.add(ModelSummary(model).layerTable)
         hash.add("\(model.input.shape) \(model.outputKind)")
         // Another build has other shaders.
