@@ -65,7 +65,7 @@ void main() {
         place[p] = uvec3(picture * sourceHeight * sourceWidth, y * STRIDE_HEIGHT - top, x * STRIDE_WIDTH - left);
     }
 
-    vec4 sum[PIXELS][BLOCKS];
+    precise vec4 sum[PIXELS][BLOCKS];
     [[unroll]] for (uint b = 0; b < BLOCKS; b++) {
         const vec4 bias = WEIGHT(slice, weight + b);
         [[unroll]] for (uint p = 0; p < PIXELS; p++) sum[p][b] = bias;
@@ -106,7 +106,7 @@ void main() {
         if (block >= destinationBlocks) break;
         [[unroll]] for (uint p = 0; p < PIXELS; p++) {
             if (first + p * gl_WorkGroupSize.x >= pixels) break;
-            vec4 value = sum[p][b];
+            precise vec4 value = sum[p][b];
             if (HAS_PICTURE_BIAS) value += FETCH(pictureBias, block * pictures + at[p] / perPicture);
             if (HAS_RESIDUAL) value += FETCH(residual, block * pixels + at[p]);
             STORE(block * pixels + at[p], activate(value));

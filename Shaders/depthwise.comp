@@ -54,7 +54,7 @@ void main() {
     // Invocations past the end compute the last pixel again and store nothing.
     uint at[PIXELS];
     uvec3 place[PIXELS];  // first pixel of the picture in the source; source row and column of tap 0 (may wrap around below 0)
-    vec4 sum[PIXELS];
+    precise vec4 sum[PIXELS];
     [[unroll]] for (uint p = 0; p < PIXELS; p++) {
         at[p] = min(first + p * gl_WorkGroupSize.x, pixels - 1);
         const uint picture = at[p] / perPicture;
@@ -82,7 +82,7 @@ void main() {
     }
     [[unroll]] for (uint p = 0; p < PIXELS; p++) {
         if (first + p * gl_WorkGroupSize.x >= pixels) break;
-        vec4 value = sum[p];
+        precise vec4 value = sum[p];
         if (HAS_PICTURE_BIAS) value += FETCH(pictureBias, block * pictures + at[p] / perPicture);
         if (HAS_RESIDUAL) value += FETCH(residual, block * pixels + at[p]);
         STORE(block * pixels + at[p], activate(value));

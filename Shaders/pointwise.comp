@@ -46,7 +46,7 @@ void main() {
     uint at[PIXELS];
     [[unroll]] for (uint p = 0; p < PIXELS; p++) at[p] = min(first + p * gl_WorkGroupSize.x, pixels - 1);
 
-    vec4 sum[PIXELS][BLOCKS];
+    precise vec4 sum[PIXELS][BLOCKS];
     [[unroll]] for (uint b = 0; b < BLOCKS; b++) {
         const vec4 bias = WEIGHT(slice, weight + b);
         [[unroll]] for (uint p = 0; p < PIXELS; p++) sum[p][b] = bias;
@@ -89,7 +89,7 @@ void main() {
         if (outputBlock >= destinationBlocks) break;
         [[unroll]] for (uint p = 0; p < PIXELS; p++) {
             if (first + p * gl_WorkGroupSize.x >= pixels) break;
-            vec4 value = sum[p][b];
+            precise vec4 value = sum[p][b];
             if (HAS_PICTURE_BIAS) value += FETCH(pictureBias, outputBlock * pictures + at[p] / pixelsPerPicture);
             if (HAS_RESIDUAL) value += FETCH(residual, outputBlock * pixels + at[p]);
             STORE(outputBlock * pixels + at[p], activate(value));

@@ -57,7 +57,7 @@ void main() {
 
     // Invocations past the end compute the last group again and store nothing.
     const uint group = firstGroup + row;
-    vec4 sum[PIXELS][BLOCKS];
+    precise vec4 sum[PIXELS][BLOCKS];
     [[unroll]] for (uint b = 0; b < BLOCKS; b++) {
         const vec4 bias = WEIGHT(0, min(group, lastGroup) * groupLength + b);
         [[unroll]] for (uint p = 0; p < PIXELS; p++) sum[p][b] = bias;
@@ -117,7 +117,7 @@ void main() {
         [[unroll]] for (uint p = 0; p < PIXELS; p++) {
             const uint at = firstPixel + p * COLUMNS + column;
             if (at >= pixels) break;
-            vec4 value = sum[p][b];
+            precise vec4 value = sum[p][b];
             if (HAS_PICTURE_BIAS) value += FETCH(pictureBias, outputBlock * pictures + at / pixelsPerPicture);
             if (HAS_RESIDUAL) value += FETCH(residual, outputBlock * pixels + at);
             STORE(outputBlock * pixels + at, activate(value));
