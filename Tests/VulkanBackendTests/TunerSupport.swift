@@ -1,3 +1,4 @@
+import DeviceSupport
 import ModelGraph
 import Synchronization
 import TestSupport

@@ -1,3 +1,4 @@
+import DeviceSupport
 import ModelGraph
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import DeviceSupport
 import Foundation
 import ModelGraph
 import TestSupport
