@@ -1,3 +1,4 @@
+import CWebSockets
 import Glibc
 
 /// The live preview: pages send frames, or watch the server's own source, and get masks.
@@ -50,6 +51,10 @@ public final class PreviewServer: Sendable {
     }
 
     deinit { stop() }
+
+    /// Has the whole process give freed memory back to the system: what pages send comes and goes in megabytes. For programs that
+    /// do little but serve.
+    public static func returnFreedMemory() { cws_return_freed_memory() }
 
     /// Tells pages that the server ends, closes all connections and waits until that is done.
     public func stop() {

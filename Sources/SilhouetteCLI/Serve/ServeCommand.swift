@@ -6,6 +6,7 @@ import Silhouette
 
 /// Runs `silhouette serve` until a signal ends it.
 func serve(_ settings: ServeSettings) throws -> ExitCode {
+    PreviewServer.returnFreedMemory()
     var options = ServerOptions()
     options.host = settings.host
     options.port = settings.port
