@@ -24,7 +24,6 @@ package struct DeviceChoice {
         switch device {
         case .cpu: self.init(.processor, "as asked for")
         case .automatic:
-            // Loading Vulkan's drivers takes 50 ms and 76 MiB: not where there can be no device.
             guard GraphicsNodes.exist else {
                 self.init(.processor, "auto: no graphics processor was found")
                 return
@@ -58,7 +57,9 @@ package struct DeviceChoice {
 }
 
 /// What Linux shows of graphics processors.
-private enum GraphicsNodes {
+///
+/// Loading Vulkan's drivers takes 50 ms and 76 MiB: not where there can be no device.
+enum GraphicsNodes {
     /// Whether there is anything that a driver of a real device could open.
     static var exist: Bool {
         let names = ["/dev/dri", "/dev/nvidiactl", "/dev/dxg", "/dev/kgsl-3d0", "/dev/mali0", "/dev/pvr_sync"]

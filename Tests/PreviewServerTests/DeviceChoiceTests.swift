@@ -71,7 +71,7 @@ struct DeviceChoiceTests {
 
     @Test("A page goes to a Vulkan device and back, and no other page with it", .needsVulkan)
     func thereAndBack() throws {
-        let devices = UsableDevice.all(threads: 1)
+        let devices = UsableDevice.all(besides: try #require(Device("vulkan")), threads: 1)
         let vulkan = try #require(devices.first { $0.id.hasPrefix("vulkan:") }).id
         let (server, client, _) = try choice(devices)
         defer { server.stop() }

@@ -20,8 +20,10 @@ func serve(_ settings: ServeSettings) throws -> ExitCode {
     // Before anything takes long, so that a signal that comes meanwhile ends the server as soon as it runs.
     let signals = SignalWaiter()
     let (models, notes) = try load(settings)
-    // Who names a device means it.
-    if settings.device == .automatic { options.devices = UsableDevice.all(threads: settings.threads) }
+    // Who names the processor means it.
+    if settings.device != .cpu {
+        options.devices = UsableDevice.all(besides: settings.device, threads: settings.threads)
+    }
     let server = try PreviewServer(options, models: models)
     for note in notes { Console.report(singleLine(note)) }
     Console.print("open \(server.address) (Ctrl-C ends it)")

@@ -38,7 +38,7 @@ extension Command<ServeSettings> {
             Only this machine can connect unless --host says otherwise; other machines need the token that is
             then part of the printed address. Browsers give a camera only to pages of this machine or with TLS.
 
-            Where there are several devices the page can choose one, unless -d names one.
+            Where there are several devices the page can choose one, unless -d is cpu.
 
             POST /api/segment segments a picture (?output=mask|overlay|cutout|confidence&class=NAME), /healthz
             says whether the server runs, /metrics counts what it does, for Prometheus.
