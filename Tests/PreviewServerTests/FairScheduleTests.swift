@@ -81,6 +81,41 @@ struct FairScheduleTests {
         #expect(decode(&schedule) == ["b"])
     }
 
+    @Test("One large frame is decoded at a time, whoever sends more, and others are decoded meanwhile")
+    func largeFrames() throws {
+        var schedule = Schedule(preparedLimit: 3, networkLimit: 1)
+        let (first, second, small) = (schedule.addClient(), schedule.addClient(), schedule.addClient())
+        _ = schedule.submit("large", of: first, isLarge: true)
+        _ = schedule.submit("larger", of: second, isLarge: true)
+        let taken = schedule.takeForDecoding()
+        let large = try #require(taken)
+        #expect(large.job == "large")
+        #expect(schedule.takeForDecoding() == nil)
+        _ = schedule.submit("small", of: small)
+        #expect(decode(&schedule) == ["small"])
+        // Also where whoever sent it has gone.
+        schedule.removeClient(first)
+        #expect(schedule.takeForDecoding() == nil)
+        #expect(schedule.finishDecoding(of: first, ticket: large.ticket, succeeded: true) == false)
+        #expect(decode(&schedule) == ["larger"])
+    }
+
+    @Test("A client has one frame decoded at a time, also where that one is replaced meanwhile")
+    func oneDecoding() throws {
+        var schedule = Schedule(preparedLimit: 3, networkLimit: 1)
+        let client = schedule.addClient()
+        _ = schedule.submit("a", of: client)
+        _ = decode(&schedule)
+        _ = schedule.takeForNetwork()
+        _ = schedule.submit("b", of: client)
+        let next = schedule.takeForDecoding()
+        let taken = try #require(next)
+        #expect(schedule.submit("c", of: client) == "b")
+        #expect(schedule.takeForDecoding() == nil)
+        #expect(schedule.finishDecoding(of: client, ticket: taken.ticket, succeeded: true) == false)
+        #expect(decode(&schedule) == ["c"])
+    }
+
     @Test("A client that sends far more than others gets no more turns")
     func turns() {
         var schedule = Schedule(preparedLimit: 2, networkLimit: 1)

@@ -4,11 +4,14 @@
 ///     1 each     1 each, few in all       1 each, `networkLimit` in all
 ///
 /// Clients take turns. Of each at most two frames are under way, and a third replaces the one that is not in the network
-/// yet: the newest wins. A pure value without threads, so that its rules can be tested alone.
+/// yet: the newest wins. One frame of each is decoded at a time, and one large one in all, so that those that take long leave room
+/// for others. A pure value without threads, so that its rules can be tested alone.
 package struct FairSchedule<Job> {
     private struct Client {
-        var waiting: Job?
+        var waiting: (job: Job, isLarge: Bool)?
         var prepared: (job: Job, ticket: Int, isDecoded: Bool)?
+        /// Also of a frame that was replaced meanwhile.
+        var isDecoding = false
         var isInNetwork = false
     }
 
@@ -27,6 +30,8 @@ package struct FairSchedule<Job> {
     /// Frames being decoded, or decoded and not in the network yet.
     private var preparedCount = 0
     private var networkCount = 0
+    /// The large frame that is being decoded.
+    private var largeTicket: Int?
 
     /// Creates a schedule without clients.
     package init(preparedLimit: Int, networkLimit: Int) {
@@ -51,16 +56,17 @@ package struct FairSchedule<Job> {
         readyClients.removeAll { $0 == id }
         // A frame that is being decoded is counted until `finishDecoding`.
         if let prepared = client.prepared, prepared.isDecoded { preparedCount -= 1 }
-        return [client.prepared?.job, client.waiting].compactMap(\.self)
+        return [client.prepared?.job, client.waiting?.job].compactMap(\.self)
     }
 
     /// Adds a client's frame.
     ///
+    /// - Parameter isLarge: Whether decoding it takes long.
     /// - Returns: The frame that it replaces.
-    package mutating func submit(_ job: Job, of id: Int) -> Job? {
+    package mutating func submit(_ job: Job, of id: Int, isLarge: Bool = false) -> Job? {
         guard var client = clients[id] else { return job }
-        var replaced = client.waiting
-        client.waiting = job
+        var replaced = client.waiting?.job
+        client.waiting = (job, isLarge)
         if replaced == nil {
             waitingClients.append(id)
             if client.isInNetwork, let prepared = client.prepared {
@@ -77,15 +83,22 @@ package struct FairSchedule<Job> {
     /// The next frame to decode. Nil: none waits, or enough are decoded.
     package mutating func takeForDecoding() -> (job: Job, client: Int, ticket: Int)? {
         guard preparedCount < preparedLimit,
-            let position = waitingClients.firstIndex(where: { clients[$0]?.prepared == nil })
+            let position = waitingClients.firstIndex(where: mayDecode)
         else { return nil }
         let id = waitingClients.remove(at: position)
-        guard let job = clients[id]?.waiting else { return nil }
+        guard let (job, isLarge) = clients[id]?.waiting else { return nil }
         defer { nextTicket += 1 }
         clients[id]?.waiting = nil
         clients[id]?.prepared = (job, nextTicket, false)
+        clients[id]?.isDecoding = true
+        if isLarge { largeTicket = nextTicket }
         preparedCount += 1
         return (job, id, nextTicket)
+    }
+
+    private func mayDecode(_ id: Int) -> Bool {
+        guard let client = clients[id], client.prepared == nil, !client.isDecoding else { return false }
+        return largeTicket == nil || client.waiting?.isLarge == false
     }
 
     /// Notes that a frame was decoded, or could not be.
@@ -93,6 +106,8 @@ package struct FairSchedule<Job> {
     /// - Parameter ticket: From `takeForDecoding()`.
     /// - Returns: Whether the frame is still wanted.
     package mutating func finishDecoding(of id: Int, ticket: Int, succeeded: Bool) -> Bool {
+        clients[id]?.isDecoding = false
+        if largeTicket == ticket { largeTicket = nil }
         guard let prepared = clients[id]?.prepared, prepared.ticket == ticket else {
             preparedCount -= 1
             return false

@@ -71,7 +71,10 @@ struct EncodedPicture: Sendable {
 }
 
 /// A frame on its way through the server, and who waits for its masks.
-final class FrameJob: Sendable {
+final class FrameJob: PipelineJob {
+    /// More pixels than most cameras have. Decoding so many takes a tenth of a second, the largest picture half of one.
+    private static let largePixelCount = 1 << 22
+
     /// Those who are sent the same messages.
     struct Audience: Sendable {
         let program: FrameProgram
@@ -95,23 +98,27 @@ final class FrameJob: Sendable {
 
     var sequence: UInt32 { picture.header.sequence }
 
-    /// Decodes the picture.
+    /// The server's own source is what everybody waits for.
+    var isLarge: Bool {
+        !showsPicture && Int(picture.header.width) * Int(picture.header.height) > Self.largePixelCount
+    }
+
     func decode() throws(ProtocolError) {
         let start = ContinuousClock.now
         let image = try picture.decode()
         decoded.withLock { $0 = (image, (ContinuousClock.now - start) / .milliseconds(1)) }
     }
 
-    /// Tells all who wait, or some of them, that a newer frame came.
-    func drop(_ audiences: [Audience]? = nil) {
-        for output in (audiences ?? self.audiences).flatMap(\.outputs) {
+    func drop() { drop(audiences) }
+
+    /// Tells some of those who wait that a newer frame came.
+    private func drop(_ audiences: [Audience]) {
+        for output in audiences.flatMap(\.outputs) {
             output.dropped(sequence, timestamp: picture.header.timestamp)
         }
     }
 
-    /// Runs the frame through the network for each audience.
-    ///
-    /// - Parameter leaveNetwork: Called once, when the network is free for the next frame.
+    /// Runs the frame through the network, for each audience.
     func run(leaveNetwork: @escaping @Sendable () -> Void) {
         guard let image = decoded.withLock({ $0.image }) else { return leaveNetwork() }
         run(image, audiences[...], leaveNetwork)
@@ -163,9 +170,11 @@ final class FrameJob: Sendable {
                 height: header.height, payload: Array(picture.message[MessageHeader.byteCount...])))
     }
 
-    /// Tells all who wait, or some of them, that there are no masks.
-    func fail(_ error: ProtocolError, _ audiences: [Audience]? = nil) {
-        for output in (audiences ?? self.audiences).flatMap(\.outputs) {
+    func fail(_ error: ProtocolError) { fail(error, audiences) }
+
+    /// Tells some of those who wait that there are no masks.
+    private func fail(_ error: ProtocolError, _ audiences: [Audience]) {
+        for output in audiences.flatMap(\.outputs) {
             output.refuse(error, sequence: sequence, timestamp: picture.header.timestamp)
         }
     }

@@ -1,11 +1,32 @@
 import Dispatch
 import PreviewProtocol
 
+/// Something that has a turn in the network.
+protocol PipelineJob: Sendable {
+    /// Whether decoding takes so long that others should not have to wait for it.
+    var isLarge: Bool { get }
+
+    /// Prepares for the network.
+    func decode() throws(ProtocolError)
+
+    /// Runs through the network.
+    ///
+    /// - Parameter leaveNetwork: Called once, when the network is free for the next one.
+    func run(leaveNetwork: @escaping @Sendable () -> Void)
+
+    /// Told that a newer one of the same client came.
+    func drop()
+
+    /// Told that it cannot be decoded.
+    func fail(_ error: ProtocolError)
+}
+
 /// Decodes frames and runs them through the networks of one device, each on threads of its own, in the order that
 /// `FairSchedule` gives.
 final class FramePipeline: Sendable {
-    private let schedule: Guarded<FairSchedule<FrameJob>>
+    private let schedule: Guarded<FairSchedule<any PipelineJob>>
     private let decoders = DispatchQueue(label: "silhouette.decode", qos: .userInitiated, attributes: .concurrent)
+    private let largeDecoder = DispatchQueue(label: "silhouette.decode-large", qos: .userInitiated)
 
     /// - Parameter networkLimit: Frames that the device works on at once.
     init(networkLimit: Int) {
@@ -19,7 +40,7 @@ final class FramePipeline: Sendable {
     ///
     /// - Returns: Those that are not in the network; nobody else answers them.
     @discardableResult
-    func removeClient(_ id: Int) -> [FrameJob] {
+    func removeClient(_ id: Int) -> [any PipelineJob] {
         let jobs = schedule.withLock { $0.removeClient(id) }
         // They may have kept others from being decoded.
         advance()
@@ -27,16 +48,20 @@ final class FramePipeline: Sendable {
     }
 
     /// Hands in a frame. One that it replaces is reported as dropped.
-    func submit(_ job: FrameJob, of client: Int) {
-        schedule.withLock { $0.submit(job, of: client) }?.drop()
+    func submit(_ job: any PipelineJob, of client: Int) {
+        schedule.withLock { $0.submit(job, of: client, isLarge: job.isLarge) }?.drop()
         advance()
     }
 
     /// Starts what can be started.
     private func advance() {
         while let (job, client, ticket) = schedule.withLock({ $0.takeForDecoding() }) {
-            decoders.async { [self] in
-                let outcome = Result { () throws(ProtocolError) in try job.decode() }
+            let isLarge = job.isLarge
+            (isLarge ? largeDecoder : decoders).async { [self] in
+                let outcome =
+                    isLarge
+                    ? runAside { Result { () throws(ProtocolError) in try job.decode() } }
+                    : Result { () throws(ProtocolError) in try job.decode() }
                 let failure: ProtocolError? = if case .failure(let error) = outcome { error } else { nil }
                 let isWanted = schedule.withLock {
                     $0.finishDecoding(of: client, ticket: ticket, succeeded: failure == nil)
