@@ -57,12 +57,37 @@ package final class CPUNetwork {
     package func profile() throws -> [Double] { try trunk.profile([input.values], into: [scores.mutableValues]) }
 
     /// Makes masks of the size of the network's output.
-    package func sampler() -> ScoreSampler {
-        ScoreSampler(scores: scoreShape, head: head, kind: model.outputKind, target: outputExtent, backend: backend)
+    package func sampler() -> ScoreSampler { samplers.sampler() }
+
+    /// Makes samplers on the same threads.
+    package var samplers: ScoreSamplers {
+        ScoreSamplers(
+            shape: scoreShape, head: head, kind: model.outputKind, outputExtent: outputExtent, backend: backend)
+    }
+}
+
+/// Makes samplers of a network's scores.
+package struct ScoreSamplers: Sendable {
+    fileprivate let shape: Shape
+    fileprivate let head: ScoreHead
+    fileprivate let kind: OutputKind
+    fileprivate let outputExtent: Extent
+    fileprivate var backend: CPUBackend
+
+    /// The same on no thread but the caller's.
+    func alone() throws(CPUBackendError) -> ScoreSamplers {
+        var samplers = self
+        samplers.backend = try CPUBackend(threads: 1, instructionSet: backend.instructionSet)
+        return samplers
+    }
+
+    /// Makes masks of the size of the network's output.
+    func sampler() -> ScoreSampler {
+        ScoreSampler(scores: shape, head: head, kind: kind, target: outputExtent, backend: backend)
     }
 
     /// Makes masks of the size of pictures that were brought to the network's input in one way.
-    package func sampler(for geometry: FitGeometry) -> ScoreSampler {
+    func sampler(for geometry: FitGeometry) -> ScoreSampler {
         let (input, seen, shown) = (geometry.network, geometry.source, geometry.target)
         let region: ScoreRegion? =
             if shown == PixelRect(input), seen == PixelRect(geometry.picture) {
@@ -77,7 +102,7 @@ package final class CPUNetwork {
                         at: seen.x..<seen.x + seen.width))
             }
         return ScoreSampler(
-            scores: scoreShape, head: head, kind: model.outputKind,
+            scores: shape, head: head, kind: kind,
             target: Extent(height: geometry.picture.height, width: geometry.picture.width), region: region,
             backend: backend)
     }

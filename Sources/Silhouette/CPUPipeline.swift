@@ -25,62 +25,32 @@ final class CPUPipeline {
         let clock = ContinuousClock()
         let start = clock.now
         let size = try request.maskSize(of: image.size)
-        let plan = plan(for: image.size, masks: size, request.size, request.fit)
-        image.withView { view in
-            bytes.withUnsafeMutableBufferPointer { plan.preprocessor.prepare(view, into: $0) }
-        }
-        bytes.withUnsafeBufferPointer { normalization.apply($0, into: network.input.mutableValues) }
+        let plan = plan(PicturePlan.Key(picture: image.size, maskSize: request.size, fit: request.fit), masks: size)
+        plan.prepare(image, into: &bytes)
         let prepared = clock.now
+        let scores = try run(bytes)
+        let computed = clock.now
+        var masks = plan.masks(of: scores, request, deviceName: network.backend.deviceName) {
+            self.plan(PicturePlan.Key(picture: image.size, maskSize: .source, fit: request.fit), masks: image.size)
+        }
+        masks.timings = Timings(start, prepared: prepared, computed: computed, end: clock.now)
+        return masks
+    }
+
+    /// The network's scores for its input, good until the next run.
+    func run(_ input: [UInt8]) throws(ImageSegmenterError) -> UnsafeBufferPointer<Float> {
+        input.withUnsafeBufferPointer { normalization.apply($0, into: network.input.mutableValues) }
         do {
             try network.run()
         } catch {
             throw .inferenceFailed("\(error)")
         }
-        let computed = clock.now
-        let scores = network.scores.values
-        var masks = request.makeMasks(plan.masks, deviceName: network.backend.deviceName) {
-            plan.sampler.categories(scores, into: $0)
-        } confidences: {
-            plan.sampler.confidences(scores, classes: Array(request.confidenceClasses[$0]), into: $1)
-        } scores: {
-            plan.sampler.scores(scores, into: $0)
+        return network.scores.values
+    }
+
+    private func plan(_ key: PicturePlan.Key, masks: PixelSize) -> PicturePlan {
+        plans.value(for: key, cost: 0) {
+            PicturePlan(key, masks: masks, input: network.model.input, samplers: network.samplers)
         }
-        if request.wantsPictureCategories {
-            let plan = self.plan(for: image.size, masks: image.size, .source, request.fit)
-            masks.pictureCategories = CategoryMask(image.size) { plan.sampler.categories(scores, into: $0) }
-        }
-        masks.timings = Timings(
-            preprocessMilliseconds: (prepared - start) / .milliseconds(1),
-            inferenceMilliseconds: (computed - prepared) / .milliseconds(1),
-            postprocessMilliseconds: (clock.now - computed) / .milliseconds(1))
-        return masks
-    }
-
-    private func plan(for picture: PixelSize, masks: PixelSize, _ maskSize: MaskSize, _ fit: Fit) -> PicturePlan {
-        let key = PicturePlan.Key(picture: picture, maskSize: maskSize, fit: fit)
-        return plans.value(for: key, cost: 0) { PicturePlan(key, masks: masks, network: network) }
-    }
-}
-
-/// What is prepared for pictures of one size.
-private struct PicturePlan {
-    struct Key: Hashable {
-        var picture: PixelSize
-        var maskSize: MaskSize
-        var fit: Fit
-    }
-
-    let preprocessor: Preprocessor
-    let masks: PixelSize
-    let sampler: ScoreSampler
-
-    init(_ key: Key, masks: PixelSize, network: CPUNetwork) {
-        preprocessor = Preprocessor(for: network.model.input, picture: key.picture, fit: key.fit)
-        self.masks = masks
-        sampler =
-            switch key.maskSize {
-            case .source: network.sampler(for: preprocessor.geometry)
-            case .model: network.sampler()
-            }
     }
 }

@@ -146,9 +146,20 @@ public final class ImageSegmenter: Sendable {
         guard options.runningMode == mode else { throw .wrongRunningMode(needed: mode, actual: options.runningMode) }
     }
 
+    /// Segments one picture that can wait and waits for the result, as `segment(image:)` does.
+    package func segment(
+        image: Image, inBackground work: BackgroundWork
+    ) throws(ImageSegmenterError) -> ImageSegmenterResult {
+        try require(.image)
+        return result(try engine.segment(image, request, inBackground: work))
+    }
+
     private func run(_ image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
-        let masks = try engine.segment(image, request)
-        return ImageSegmenterResult(
+        result(try engine.segment(image, request))
+    }
+
+    private func result(_ masks: Masks) -> ImageSegmenterResult {
+        ImageSegmenterResult(
             categoryMask: masks.categories, pictureCategoryMask: masks.pictureCategories,
             confidenceMasks: masks.confidences, scores: masks.scores, labels: labels, width: masks.width,
             height: masks.height, timings: masks.timings, deviceName: masks.deviceName)

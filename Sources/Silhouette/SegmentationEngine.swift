@@ -15,11 +15,53 @@ package protocol SegmentationEngine: AnyObject, Sendable {
     ///
     /// - Parameter request: Made for the engine's model.
     func segment(_ image: Image, _ request: MaskRequest) throws(ImageSegmenterError) -> Masks
+
+    /// Segments one picture that can wait, with the same result.
+    func segment(
+        _ image: Image, _ request: MaskRequest, inBackground work: BackgroundWork
+    ) throws(ImageSegmenterError) -> Masks
 }
 
 extension SegmentationEngine {
     package var deviceFailure: String? { nil }
     package var deviceTuning: String? { nil }
+
+    /// All of it while it has the device.
+    package func segment(
+        _ image: Image, _ request: MaskRequest, inBackground work: BackgroundWork
+    ) throws(ImageSegmenterError) -> Masks {
+        try work.callOnDevice { () throws(ImageSegmenterError) in try segment(image, request) }
+    }
+}
+
+/// How a picture that can wait is computed beside others that cannot.
+package struct BackgroundWork {
+    private let onDevice: (() -> Void) -> Void
+    private let aside: (() -> Void) -> Void
+
+    /// - Parameters:
+    ///   - onDevice: Waits until it has the device, then calls its argument, once.
+    ///   - aside: Calls its argument, which does without the device, once, so that it takes little time from others.
+    package init(onDevice: @escaping (() -> Void) -> Void, aside: @escaping (() -> Void) -> Void) {
+        self.onDevice = onDevice
+        self.aside = aside
+    }
+
+    func callOnDevice<Value>(
+        _ body: () throws(ImageSegmenterError) -> Value
+    ) throws(ImageSegmenterError) -> Value {
+        var outcome: Result<Value, ImageSegmenterError>?
+        onDevice { outcome = Result { () throws(ImageSegmenterError) in try body() } }
+        guard let outcome else { preconditionFailure("the device was not had") }
+        return try outcome.get()
+    }
+
+    func callAside<Value>(_ body: () -> Value) -> Value {
+        var value: Value?
+        aside { value = body() }
+        guard let value else { preconditionFailure("the work was not done") }
+        return value
+    }
 }
 
 /// What an engine makes of one picture.

@@ -102,6 +102,13 @@ package final class VulkanEngine: SegmentationEngine {
         return try substitute().segment(image, request)
     }
 
+    package func segment(
+        _ image: Image, _ request: MaskRequest, inBackground work: BackgroundWork
+    ) throws(ImageSegmenterError) -> Masks {
+        if state.withLock(\.runner) == nil { return try substitute().segment(image, request, inBackground: work) }
+        return try work.callOnDevice { () throws(ImageSegmenterError) in try segment(image, request) }
+    }
+
     /// Stops using the device. Several frames may fail at once: the first one speaks.
     private func giveUp(_ runner: any FrameRunner, _ failure: String) {
         let isFirst = state.withLock { state in

@@ -63,6 +63,35 @@ struct SegmentationTests {
         }
     }
 
+    @Test("A picture that can wait has the same masks", arguments: [MaskSize.source, .model])
+    func background(size: MaskSize) throws {
+        let segmenter = try segmenter("mini.safetensors") {
+            $0.baseOptions.device = .cpu
+            $0.maskSize = size
+            $0.shouldOutputPictureCategoryMask = true
+            $0.shouldOutputConfidenceMasks = true
+            $0.shouldOutputScores = true
+        }
+        let picture = try ImageFile.read(path: fixture("mini.input.png")).image.resized(width: 150, height: 90)
+        var steps: [String] = []
+        let work = BackgroundWork(
+            onDevice: {
+                steps.append("device")
+                $0()
+            },
+            aside: {
+                steps.append("aside")
+                $0()
+            })
+        let expected = try segmenter.segment(image: picture)
+        let result = try segmenter.segment(image: picture, inBackground: work)
+        #expect(steps == ["aside", "device", "aside"])
+        #expect(result.categoryMask == expected.categoryMask)
+        #expect(result.pictureCategoryMask == expected.pictureCategoryMask)
+        #expect(result.confidenceMasks == expected.confidenceMasks)
+        #expect(result.scores?.values == expected.scores?.values)
+    }
+
     @Test("The mini network's scores are ONNX Runtime's, resized as the model says")
     func miniScores() throws {
         let segmenter = try segmenter("mini.safetensors") { $0.shouldOutputScores = true }

@@ -53,6 +53,17 @@ final class FramePipeline: Sendable {
         advance()
     }
 
+    /// Waits for a turn among the frames and calls `body` in it, while the network is its own.
+    func inTurn(_ body: () -> Void) {
+        let turn = Turn()
+        let client = addClient()
+        submit(turn, of: client)
+        let leave = turn.wait()
+        body()
+        leave()
+        removeClient(client)
+    }
+
     /// Starts what can be started.
     private func advance() {
         while let (job, client, ticket) = schedule.withLock({ $0.takeForDecoding() }) {
@@ -77,5 +88,34 @@ final class FramePipeline: Sendable {
                 advance()
             }
         }
+    }
+}
+
+/// Somebody who waits for the network and has nothing to decode.
+private final class Turn: PipelineJob {
+    private let begun = DispatchSemaphore(value: 0)
+    private let leave = Guarded<(@Sendable () -> Void)?>(nil)
+
+    var isLarge: Bool { false }
+
+    func decode() {}
+
+    func run(leaveNetwork: @escaping @Sendable () -> Void) {
+        leave.withLock { $0 = leaveNetwork }
+        begun.signal()
+    }
+
+    // A client with one job is not overtaken.
+    func drop() {}
+    func fail(_ error: ProtocolError) {}
+
+    /// Waits until the network is free.
+    ///
+    /// - Returns: To be called when the network is free for the next one.
+    func wait() -> @Sendable () -> Void {
+        begun.wait()
+        let leave = leave.withLock { leave -> (@Sendable () -> Void)? in leave }
+        guard let leave else { preconditionFailure("a turn that did not begin") }
+        return leave
     }
 }

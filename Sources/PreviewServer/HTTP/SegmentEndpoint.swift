@@ -5,6 +5,9 @@ import Silhouette
 
 /// `POST /api/segment`: a picture in, a mask or a picture of it out.
 ///
+/// One after the other, and beside the pages' frames: each picture has its turn in the network among those, and everything else
+/// gives way to them.
+///
 ///     ?output=mask|overlay|cutout|confidence   default: overlay, or what Accept can take
 ///     &class=NAME (more than once; a label or an index)   &mask-size=source|model   &model=ID
 final class SegmentEndpoint: Sendable {
@@ -146,7 +149,7 @@ final class SegmentEndpoint: Sendable {
 
     private func respond(to request: HTTPRequest, body: [UInt8]) throws(Refusal) -> HTTPResponse {
         let job = try job(request)
-        let image = try picture(request, body)
+        let image = try runAside { Result { () throws(Refusal) in try picture(request, body) } }.get()
         var options = ImageSegmenterOptions()
         options.maskSize = job.maskSize
         options.shouldOutputCategoryMask = job.output != .confidence
@@ -167,8 +170,10 @@ final class SegmentEndpoint: Sendable {
         let file: [UInt8]
         do {
             let segmenter = try ImageSegmenter(options: options, sharing: job.model.segmenter)
-            let result = try segmenter.segment(image: image)
-            file = try self.file(job, chosen, image, result)
+            let pipeline = context.pipeline(of: segmenter.deviceID)
+            let work = BackgroundWork(onDevice: { pipeline.inTurn($0) }, aside: { runAside($0) })
+            let result = try segmenter.segment(image: image, inBackground: work)
+            file = try runAside { Result { try self.file(job, chosen, image, result) } }.get()
         } catch let error as ImageSegmenterError {
             if case .resultTooLarge = error { throw Refusal(422, "\(error)") }
             throw Refusal(500, "\(error)")

@@ -36,8 +36,11 @@ final class ServerContext: Sendable {
     }
 
     /// The way of frames through a program's device.
-    func pipeline(for program: FrameProgram) -> FramePipeline {
-        guard let pipeline = pipelines[program.deviceID] else { preconditionFailure("a device that was not offered") }
+    func pipeline(for program: FrameProgram) -> FramePipeline { pipeline(of: program.deviceID) }
+
+    /// The way of frames through a device that some model is on, or that was offered.
+    func pipeline(of device: String) -> FramePipeline {
+        guard let pipeline = pipelines[device] else { preconditionFailure("a device that was not offered") }
         return pipeline
     }
 

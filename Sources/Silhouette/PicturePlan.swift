@@ -1,0 +1,68 @@
+import CPUBackend
+import ModelGraph
+
+/// What is prepared for pictures of one size.
+struct PicturePlan {
+    struct Key: Hashable {
+        var picture: PixelSize
+        var maskSize: MaskSize
+        var fit: Fit
+    }
+
+    private let preprocessor: Preprocessor
+    private let size: PixelSize
+    private let sampler: ScoreSampler
+
+    /// - Parameters:
+    ///   - masks: Their size.
+    ///   - samplers: On the threads that are to make masks.
+    init(_ key: Key, masks: PixelSize, input: ModelInput, samplers: ScoreSamplers) {
+        preprocessor = Preprocessor(for: input, picture: key.picture, fit: key.fit)
+        size = masks
+        sampler =
+            switch key.maskSize {
+            case .source: samplers.sampler(for: preprocessor.geometry)
+            case .model: samplers.sampler()
+            }
+    }
+
+    /// Brings a picture to the network's size.
+    func prepare(_ image: Image, into bytes: inout [UInt8]) {
+        image.withView { view in
+            bytes.withUnsafeMutableBufferPointer { preprocessor.prepare(view, into: $0) }
+        }
+    }
+
+    /// Makes masks of the network's scores.
+    ///
+    /// - Parameter pictures: The plan for masks of the picture's size.
+    func masks(
+        of scores: UnsafeBufferPointer<Float>, _ request: MaskRequest, deviceName: String, pictures: () -> PicturePlan
+    ) -> Masks {
+        var masks = request.makeMasks(size, deviceName: deviceName) {
+            sampler.categories(scores, into: $0)
+        } confidences: {
+            sampler.confidences(scores, classes: Array(request.confidenceClasses[$0]), into: $1)
+        } scores: {
+            sampler.scores(scores, into: $0)
+        }
+        if request.wantsPictureCategories {
+            let plan = pictures()
+            masks.pictureCategories = CategoryMask(plan.size) { plan.sampler.categories(scores, into: $0) }
+        }
+        return masks
+    }
+}
+
+extension Timings {
+    /// The times between the steps' ends.
+    init(
+        _ start: ContinuousClock.Instant, prepared: ContinuousClock.Instant, computed: ContinuousClock.Instant,
+        end: ContinuousClock.Instant
+    ) {
+        self.init(
+            preprocessMilliseconds: (prepared - start) / .milliseconds(1),
+            inferenceMilliseconds: (computed - prepared) / .milliseconds(1),
+            postprocessMilliseconds: (end - computed) / .milliseconds(1))
+    }
+}
