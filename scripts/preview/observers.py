@@ -42,6 +42,15 @@ class Camera:
         self.process = context.Process(target=self.run, args=(port, frames, results), daemon=True)
         self.process.start()
         results.close()
+        # All the time: a camera that cannot tell what it saw stops, and an attack may take minutes.
+        threading.Thread(target=self.collect, daemon=True).start()
+
+    def collect(self):
+        while True:
+            try:
+                self.samples.append(self.results.recv())
+            except (EOFError, OSError):
+                return
 
     def run(self, port, frames, results):
         start = time.perf_counter() + 0.2
@@ -55,15 +64,11 @@ class Camera:
 
     def between(self, start, end):
         """How long the frames took that were sent in this time. Raises `Unexpected` where the camera was cut off."""
-        while self.results.poll():
-            try:
-                self.samples.append(self.results.recv())
-            except EOFError:
-                break
-        for sample in self.samples:
+        samples = list(self.samples)
+        for sample in samples:
             if isinstance(sample, str):
                 raise Unexpected(f"the camera was cut off: {sample}")
-        return [latency for sent, latency in self.samples if start <= sent <= end]
+        return [latency for sent, latency in samples if start <= sent <= end]
 
     def stop(self):
         self.has_ended.set()
