@@ -4,7 +4,7 @@
 // The first byte of an input says which reader gets the rest.
 //
 // modules: PreviewProtocol JSONText
-// files: PreviewServer/Session/MessageAssembler.swift PreviewServer/Session/FrameRules.swift PreviewServer/HTTP/Multipart.swift PreviewServer/Source/JPEGSplitter.swift PreviewServer/ServerOptions.swift
+// files: PreviewServer/Session/MessageAssembler.swift PreviewServer/Session/FrameRules.swift PreviewServer/HTTP/Multipart.swift PreviewServer/Source/JPEGSplitter.swift PreviewServer/ServerLimits.swift PreviewServer/ServerError.swift
 // seeds: Tests/Fixtures/protocol
 
 /// Runs one input through its reader.
