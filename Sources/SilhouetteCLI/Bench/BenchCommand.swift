@@ -7,7 +7,7 @@ import Silhouette
 func bench(_ settings: BenchSettings) throws -> ExitCode {
     // What can be wrong is found before anything takes long.
     let earlier = try settings.comparedFile.map { path throws(BenchError) in try EarlierResults(path: path) }
-    if let path = settings.reportFile { try checkDestination(path) }
+    if let path = settings.reportFile { try checkDestination(path, comparedFile: settings.comparedFile) }
     let modelPath = try ModelLocator().locate(settings.model).path
     let image = try settings.picture.map { try ImageFile.read(path: $0).image }
     _ = try Model(path: modelPath)
@@ -49,8 +49,9 @@ func bench(_ settings: BenchSettings) throws -> ExitCode {
                 + "\(report.failures[0].reason)")
     }
     report.comparison = earlier.map { ReportComparison(report.runs, with: $0, on: report.machine) }
-    Console.print(settings.printsJSON ? report.json : report.table)
+    // The page first: it is not to be lost where nobody reads the table.
     if let path = settings.reportFile { try OutputFile.write(Array(report.page.utf8), to: path) }
+    Console.print(settings.printsJSON ? report.json : report.table)
     return report.comparison?.hasSlowerRun == true ? .failure : .success
 }
 
@@ -60,9 +61,15 @@ private func showProgress(_ text: String) {
 }
 
 /// Refuses a report that could not be written in the end.
-private func checkDestination(_ path: String) throws {
+private func checkDestination(_ path: String, comparedFile: String?) throws {
     var status = stat()
     let exists = stat(path, &status) == 0
+    var compared = stat()
+    if exists, let comparedFile, stat(comparedFile, &compared) == 0, status.st_dev == compared.st_dev,
+        status.st_ino == compared.st_ino
+    {
+        throw ImageError(path, .unwritable("is the file that --compare reads"))
+    }
     if exists, status.st_mode & S_IFMT == S_IFDIR { throw ImageError(path, .unwritable("is a folder")) }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     guard access(exists ? path : folder, W_OK) == 0 else {
