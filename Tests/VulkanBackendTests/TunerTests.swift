@@ -163,6 +163,52 @@ struct TunerTests {
         }
     }
 
+    @Test("What quick has found stays, and is used, where full runs out of time")
+    func outOfTime() throws {
+        try withScratchFolder { folder in
+            _ = try device().tuner(.quick, record(folder)).variants(for: graph, settings)
+            let slow = device(cost: 20)
+            let chosen = try slow.tuner(.full, record(folder)).variants(for: graph, settings)
+            #expect(chosen.count == shapes.count)
+            #expect(chosen.filter { $0.key.kind != .dense }.values.allSatisfy { $0 == target })
+            let next = device(2)
+            #expect(try next.tuner(.quick, record(folder)).variants(for: graph, settings) == chosen)
+            #expect(next.measured.isEmpty)
+        }
+    }
+
+    @Test("Two processes at once keep what each has found")
+    func twoProcesses() throws {
+        try withScratchFolder { folder in
+            let (first, second) = (record(folder), record(folder))
+            let batches = [1, 2].map { PlanSettings(batch: $0, precision: .float32, access: .texels) }
+            _ = try device().tuner(.quick, first).variants(for: graph, batches[0])
+            _ = try device().tuner(.quick, second).variants(for: graph, batches[1])
+            for batch in batches {
+                let next = device()
+                _ = try next.tuner(.quick, record(folder)).variants(for: graph, batch)
+                #expect(next.measured.isEmpty)
+            }
+        }
+    }
+
+    @Test("A process that ends while it measures costs one shape; the third time, quick does not try again")
+    func ended() throws {
+        try withScratchFolder { folder in
+            for attempt in 1...3 {
+                var record = record(folder)
+                record["unfinished\(attempt)"] = .init(variant: target, origin: .begun)
+                record.keep()
+                let device = device()
+                _ = try device.tuner(.quick, self.record(folder), shaders: "\(attempt)").variants(for: graph, settings)
+                #expect(device.measured.isEmpty == (attempt == 3))
+            }
+            let full = device()
+            _ = try full.tuner(.full, record(folder)).variants(for: graph, settings)
+            #expect(!full.measured.isEmpty)
+        }
+    }
+
     @Test("What cannot be measured is standard, and is tried again the next time")
     func shortages() throws {
         try withScratchFolder { folder in

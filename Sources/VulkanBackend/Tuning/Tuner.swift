@@ -34,6 +34,8 @@ package final class Tuner: VariantChooser {
 
     /// By how much another variant must be faster than the standard one: less may be chance.
     private static let leastGain = 0.03
+    /// How many measurements may have begun and never come to an end before only full tries again.
+    private static let attemptLimit = 3
 
     /// - Parameters:
     ///   - record: What is known from earlier runs.
@@ -89,33 +91,45 @@ package final class Tuner: VariantChooser {
         _ shapes: [(shape: ConvolutionShape, index: Int)], of graph: Graph, _ settings: PlanSettings,
         in state: inout State
     ) throws(VulkanError) {
-        // A device that fails now, or a driver that takes the process with it, is not tried again at every start.
-        for (shape, _) in shapes {
-            state.record[key(shape, settings)] = .init(variant: .standard(for: shape, settings), origin: .begun)
-        }
-        state.record.keep()
         let makeTimer = prepare()
         let start = now()
         let end = start + state.secondsLeft
-        for (shape, index) in shapes {
+        // A driver that takes the process with it is not given a chance at every start.
+        guard level == .full || state.record.begunCount < Self.attemptLimit else { return }
+        for (position, (shape, index)) in shapes.enumerated() {
+            let standard = Variant.standard(for: shape, settings)
+            let before = state.record[key(shape, settings)]
             guard now() < end else {
-                state.record[key(shape, settings)] = nil
+                // What a quicker look has found is better than nothing.
+                if let before, before.origin != .begun, before.variant.isPossible(for: shape, settings, on: limits) {
+                    state.variants[shape] = before.variant
+                    state.summary.add(before.variant, insteadOf: standard, wasMeasured: false)
+                }
                 continue
             }
-            let standard = Variant.standard(for: shape, settings)
-            var entry: TuningRecord.Entry?
+            state.record[key(shape, settings)] = .init(variant: standard, origin: .begun)
+            state.record.keep()
             do throws(VulkanError) {
                 let timer = try makeTimer(graph.isolatingLayer(at: index).graph, settings)
                 let variant = try fastest(for: shape, settings, timer, until: end)
-                entry = .init(variant: variant, origin: .init(level))
+                state.record[key(shape, settings)] = .init(variant: variant, origin: .init(level))
+                state.variants[shape] = variant
                 state.summary.add(variant, insteadOf: standard, wasMeasured: true)
             } catch {
-                if error.isDeviceLost { throw error }
+                if error.isDeviceLost {
+                    // Nor is a device that fails at this.
+                    for (shape, _) in shapes[position...] {
+                        state.record[key(shape, settings)] = .init(
+                            variant: .standard(for: shape, settings), origin: .begun)
+                    }
+                    state.record.keep()
+                    throw error
+                }
                 // There is too little memory for the scratch, say; that may be otherwise next time.
                 state.summary.failedCount += 1
+                state.record[key(shape, settings)] = before
+                state.variants[shape] = standard
             }
-            state.variants[shape] = entry?.variant ?? standard
-            state.record[key(shape, settings)] = entry
         }
         let seconds = now() - start
         state.secondsLeft -= seconds

@@ -22,6 +22,11 @@ package struct TuningRecord: Sendable {
     package struct Entry: Sendable, Hashable {
         package var variant: Variant
         package var origin: Origin
+
+        package init(variant: Variant, origin: Origin) {
+            self.variant = variant
+            self.origin = origin
+        }
     }
 
     private let folder: PipelineCacheFolder?
@@ -29,6 +34,8 @@ package struct TuningRecord: Sendable {
     private var entries: [String: Entry] = [:]
     /// Keys, oldest first.
     private var order: [String] = []
+    /// Keys that this process has changed: others keep what another process has found.
+    private var changed: Set<String> = []
     private static let entryLimit = 4096
 
     /// Reads the file of a device and driver.
@@ -38,13 +45,18 @@ package struct TuningRecord: Sendable {
         self.folder = folder.map { PipelineCacheFolder(path: $0, ending: ".tuning", fileByteLimit: 1 << 20) }
         self.identity = identity
         let text = String(decoding: self.folder?.data(for: identity) ?? [], as: UTF8.self)
-        for line in text.split(separator: "\n") {
+        for line in text.split(separator: "\n").prefix(Self.entryLimit) {
             let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
             guard words.count == 3, let origin = Origin(rawValue: String(words[1])), let variant = Variant(words[2])
             else { continue }
-            self[String(words[0])] = Entry(variant: variant, origin: origin)
+            let key = String(words[0])
+            guard entries.updateValue(Entry(variant: variant, origin: origin), forKey: key) == nil else { continue }
+            order.append(key)
         }
     }
+
+    /// How many measurements have begun and never come to an end.
+    package var begunCount: Int { entries.values.count { $0.origin == .begun } }
 
     package subscript(_ key: String) -> Entry? {
         get { entries[key] }
@@ -52,14 +64,18 @@ package struct TuningRecord: Sendable {
             if entries[key] != nil { order.removeAll { $0 == key } }
             entries[key] = newValue
             if newValue != nil { order.append(key) }
+            changed.insert(key)
         }
     }
 
-    /// Writes the file, in one step.
+    /// Writes the file, in one step, with what other processes have written since this one has read it.
     package func keep() {
         guard let folder else { return }
-        let lines = order.suffix(Self.entryLimit).compactMap { key in
-            entries[key].map { "\(key) \($0.origin.rawValue) \($0.variant)\n" }
+        var latest = Self(folder: folder.path, identity: identity)
+        for key in order where changed.contains(key) { latest[key] = entries[key] }
+        for key in changed where entries[key] == nil { latest[key] = nil }
+        let lines = latest.order.suffix(Self.entryLimit).compactMap { key in
+            latest.entries[key].map { "\(key) \($0.origin.rawValue) \($0.variant)\n" }
         }
         folder.store(Array(lines.joined().utf8), for: identity)
     }

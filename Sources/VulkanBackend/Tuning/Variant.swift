@@ -63,7 +63,7 @@ extension Variant: CustomStringConvertible {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard (3...4).contains(words.count), words.count == 3 || words[3] == "shared",
             let access = Access.allCases.first(where: { "\($0)" == words[0] }),
-            let localSize = Int(words[2]), (1...1024).contains(localSize)
+            let localSize = Int(words[2]), [32, 64, 128, 256].contains(localSize)
         else { return nil }
         let sides = words[1].split(separator: "x").map { Int($0) }
         guard sides.count == 2, let pixels = sides[0], let blocks = sides[1] else { return nil }
