@@ -11,7 +11,7 @@ extension ReportComparison {
                 continue
             }
             let verdict =
-                comparison.verdict.rawValue + (row.isAcrossDevices ? " than \(counterpart.deviceAndThreads)" : "")
+                comparison.verdict.rawValue + (row.isAcrossDevices ? ", beside \(counterpart.deviceAndThreads)" : "")
             text.append(
                 start + [
                     decimal(counterpart.summary.median, places: 2), median, decimal(comparison.ratio, places: 3),

@@ -60,7 +60,8 @@ extension Command<SegmentSettings> {
             A photograph that cannot be read does not stop the others.
 
             The model is the one given with -m; else the one that the variable SILHOUETTE_MODEL names; else
-            the one in ~/.cache/silhouette, where Weights/fetch puts it.
+            the one in ~/.cache/silhouette, where Weights/fetch puts it; else the default model, which comes
+            with Silhouette.
 
             exit code: 0 all done, 1 something could not be done, 2 the command line is wrong
 
