@@ -1,4 +1,5 @@
 import CPUKernels
+import Glibc
 import ModelGraph
 
 /// Makes masks of any size from the scores that a network's trunk gives.
@@ -155,6 +156,52 @@ public final class ScoreSampler: @unchecked Sendable {
         forEachRow(scores) { pixel, values in
             for x in 0..<columns.seen.count {
                 (base + (pixel + x) * shape.channels).update(from: values + x * classStride, count: shape.channels)
+            }
+        }
+    }
+
+    /// By how much the largest score of some classes exceeds the largest of all others at each pixel, as a difference of logits.
+    ///
+    /// - Parameters:
+    ///   - scores: The trunk's output, height x width x channels.
+    ///   - subject: Whether each class is one of them, `classCount` values.
+    ///   - margins: One float a pixel; infinite where there are no others, and negative infinite where there are none of them or the
+    ///     network has not looked.
+    ///   - classes: Which of them has the largest score, one byte a pixel.
+    public func margins(
+        _ scores: UnsafeBufferPointer<Float>, subject: [Bool], into margins: UnsafeMutableBufferPointer<Float>,
+        classes: UnsafeMutableBufferPointer<UInt8>
+    ) {
+        precondition(subject.count == classCount && classCount <= 256, "a mark for each class")
+        precondition(margins.count == target.height * target.width && classes.count == margins.count)
+        margins.update(repeating: -.infinity)
+        classes.update(repeating: 0)
+        let isLogit = modelSize == nil ? activation == .none && kind == .logits : false
+        let channelCount = shape.channels
+        let count = columns.seen.count
+        let isSubjectOnly = isSubjectOnly
+        forEachRow(scores) { pixel, values in
+            for x in 0..<count {
+                let row = values + x * classStride
+                // Of a single channel the other class's logit is 0, and its probability what is left.
+                var best = -Float.infinity
+                var other = -Float.infinity
+                var bestClass = 0
+                for index in 0..<(isSubjectOnly ? 2 : channelCount) {
+                    let value = isSubjectOnly ? (index == 1 ? row[0] : isLogit ? 0 : 1 - row[0]) : row[index]
+                    if !subject[index] {
+                        other = max(other, value)
+                    } else if value > best {
+                        best = value
+                        bestClass = index
+                    }
+                }
+                classes[pixel + x] = UInt8(truncatingIfNeeded: bestClass)
+                if best == -.infinity || other == -.infinity {
+                    margins[pixel + x] = best == -.infinity ? -.infinity : .infinity
+                } else {
+                    margins[pixel + x] = isLogit ? best - other : log(max(best, 1e-9)) - log(max(other, 1e-9))
+                }
             }
         }
     }

@@ -26,6 +26,14 @@ public struct Palette: Hashable, Sendable {
         return color
     }
 
+    /// Gives some classes other colours.
+    public mutating func recolor(_ replacements: [Int: RGBColor]) {
+        for (index, color) in replacements where index >= 0 {
+            while colors.count <= index { colors.append(self[colors.count]) }
+            colors[index] = color
+        }
+    }
+
     /// The colour of a class; the VOC map's for a class behind the last colour.
     public subscript(index: Int) -> RGBColor {
         colors.indices.contains(index) ? colors[index] : Palette.vocColor(of: index)

@@ -1,4 +1,5 @@
 import CPUBackend
+import Imaging
 import ModelGraph
 
 /// A model made ready: its trunk as a compiled graph, and the host's memory for one run's input and scores.
@@ -73,6 +74,9 @@ package struct ScoreSamplers: Sendable {
     fileprivate let kind: OutputKind
     fileprivate let outputExtent: Extent
     fileprivate var backend: CPUBackend
+
+    /// Size of the scores, before the trailing resizes.
+    var scoreSize: PixelSize { PixelSize(width: shape.width, height: shape.height) }
 
     /// The same on no thread but the caller's.
     func alone() throws(CPUBackendError) -> ScoreSamplers {

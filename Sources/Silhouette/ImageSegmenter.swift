@@ -20,6 +20,8 @@ public final class ImageSegmenter: Sendable {
 
     /// Names of the classes, by index.
     public var labels: [String] { model.labels }
+    /// A colour for each class: the model's own, or else PASCAL VOC's.
+    public var palette: Palette { model.palette }
     /// The settings it was made with.
     public let options: ImageSegmenterOptions
     /// What the network runs on: `CPU (AVX2, 2 threads)`.
@@ -161,7 +163,8 @@ public final class ImageSegmenter: Sendable {
     private func result(_ masks: Masks) -> ImageSegmenterResult {
         ImageSegmenterResult(
             categoryMask: masks.categories, pictureCategoryMask: masks.pictureCategories,
-            confidenceMasks: masks.confidences, scores: masks.scores, labels: labels, width: masks.width,
+            confidenceMasks: masks.confidences, scores: masks.scores, subject: masks.subject, labels: labels,
+            width: masks.width,
             height: masks.height, timings: masks.timings, deviceName: masks.deviceName)
     }
 

@@ -57,6 +57,8 @@ public struct ImageSegmenterOptions: Sendable {
     public var maskSize: MaskSize = .source
     /// Whether results have a category mask of the picture's size besides, out of the same run of the network.
     package var shouldOutputPictureCategoryMask = false
+    /// The classes that are the subject of an effect, where results have a map of it.
+    package var subjectClasses: [Int]?
     /// How a picture is brought into the network's rectangle.
     public var fit: Fit = .stretch
     /// Receives the results of a live stream. Held weakly.

@@ -8,6 +8,8 @@ public struct ImageSegmenterResult: Sendable {
     public var confidenceMasks: [ConfidenceMask]?
     /// The network's raw output, where it was asked for.
     public var scores: ScoreMap?
+    /// How surely each place belongs to the subject, at the size of the network's output, where it was asked for.
+    package var subject: SubjectMap?
     /// Names of the classes, by index.
     public var labels: [String]
     /// Width of the masks, in pixels.

@@ -8,10 +8,13 @@ package struct ModelOutput: Hashable, Sendable {
     package let channels: Int
     /// Size of the network's output.
     package let size: PixelSize
+    /// A colour for each class.
+    package let palette: Palette
 
-    /// Creates a description.
-    package init(labels: [String], channels: Int, size: PixelSize) {
+    /// Creates a description; the palette is VOC's where none is given.
+    package init(labels: [String], channels: Int, size: PixelSize, palette: Palette? = nil) {
         self.labels = labels
+        self.palette = palette ?? .voc(count: labels.count)
         self.channels = channels
         self.size = size
     }
@@ -21,7 +24,7 @@ package struct ModelOutput: Hashable, Sendable {
         let output = model.graph.shape(of: model.graph.outputs[0])
         self.init(
             labels: model.labels, channels: output.channels,
-            size: PixelSize(width: output.width, height: output.height))
+            size: PixelSize(width: output.width, height: output.height), palette: Palette(of: model))
     }
 }
 
@@ -35,6 +38,8 @@ package struct MaskRequest: Hashable, Sendable {
     let wantsConfidences: Bool
     /// Whether the network's raw output is wanted.
     let wantsScores: Bool
+    /// Classes that are the subject, where a map of it is wanted, ascending.
+    let subjectClasses: [Int]?
     /// Classes of the confidence masks, none where there are to be none.
     let confidenceClasses: [Int]
     /// Whose size the masks have.
@@ -59,20 +64,40 @@ package struct MaskRequest: Hashable, Sendable {
         if let absent = options.confidenceClasses?.first(where: { !labels.indices.contains($0) }) {
             throw .invalidOptions("class \(absent) does not exist: the model has \(labels.count) classes")
         }
-        guard options.shouldOutputCategoryMask || options.shouldOutputConfidenceMasks || options.shouldOutputScores
+        if let absent = options.subjectClasses?.first(where: { !labels.indices.contains($0) }) {
+            throw .invalidOptions("class \(absent) does not exist: the model has \(labels.count) classes")
+        }
+        precondition(
+            options.subjectClasses == nil || options.maskSize == .model, "a map of the subject is of the model's size")
+        guard options.subjectClasses == nil || labels.count <= 256 else {
+            throw .invalidOptions("the model has \(labels.count) classes, and a subject can be cut out of at most 256")
+        }
+        guard
+            options.shouldOutputCategoryMask || options.shouldOutputConfidenceMasks || options.shouldOutputScores
+                || options.subjectClasses != nil
         else { throw .invalidOptions("neither a category mask nor confidence masks nor scores are asked for") }
         wantsCategories = options.shouldOutputCategoryMask
         wantsPictureCategories = options.shouldOutputPictureCategoryMask
         wantsConfidences = options.shouldOutputConfidenceMasks
         wantsScores = options.shouldOutputScores
+        subjectClasses = options.subjectClasses.map { Set($0).sorted() }
         confidenceClasses = wantsConfidences ? options.confidenceClasses ?? Array(labels.indices) : []
         size = options.maskSize
         fit = options.fit
         self.output = output
     }
 
+    /// Whether each class belongs to the subject.
+    var isSubject: [Bool] {
+        var marks = [Bool](repeating: false, count: output.labels.count)
+        for index in subjectClasses ?? [] { marks[index] = true }
+        return marks
+    }
+
     /// Floating-point values of the masks at each pixel.
-    var valuesPerPixel: Int { confidenceClasses.count + (wantsScores ? output.channels : 0) }
+    var valuesPerPixel: Int {
+        confidenceClasses.count + (wantsScores || subjectClasses != nil ? output.channels : 0)
+    }
 
     /// Size of the masks of a picture.
     ///
@@ -115,9 +140,7 @@ package struct MaskRequest: Hashable, Sendable {
             }
         }
         if wantsScores {
-            let channels = output.channels
-            let values = arrays(1, of: width * height * channels) { scores($0[0]) }
-            masks.scores = ScoreMap(width: width, height: height, channels: channels, values: values[0])
+            masks.scores = ScoreMap(size, channels: output.channels, filledBy: scores)
         }
         return masks
     }
@@ -132,6 +155,14 @@ extension CategoryMask {
             initialized = count
         }
         self.init(width: size.width, height: size.height, categories: categories)
+    }
+}
+
+extension ScoreMap {
+    /// A map whose every value `fill` sets.
+    init(_ size: PixelSize, channels: Int, filledBy fill: (UnsafeMutableBufferPointer<Float>) -> Void) {
+        let values = arrays(1, of: size.pixelCount * channels) { fill($0[0]) }
+        self.init(width: size.width, height: size.height, channels: channels, values: values[0])
     }
 }
 

@@ -12,6 +12,7 @@ struct PicturePlan {
     private let preprocessor: Preprocessor
     private let size: PixelSize
     private let sampler: ScoreSampler
+    private let scoreSize: PixelSize
 
     /// - Parameters:
     ///   - masks: Their size.
@@ -19,6 +20,7 @@ struct PicturePlan {
     init(_ key: Key, masks: PixelSize, input: ModelInput, samplers: ScoreSamplers) {
         preprocessor = Preprocessor(for: input, picture: key.picture, fit: key.fit)
         size = masks
+        scoreSize = samplers.scoreSize
         sampler =
             switch key.maskSize {
             case .source: samplers.sampler(for: preprocessor.geometry)
@@ -50,7 +52,26 @@ struct PicturePlan {
             let plan = pictures()
             masks.pictureCategories = CategoryMask(plan.size) { plan.sampler.categories(scores, into: $0) }
         }
+        if request.subjectClasses != nil { masks.subject = subject(of: scores, request) }
         return masks
+    }
+}
+
+extension PicturePlan {
+    /// A map of the subject at the size of the network's output.
+    private func subject(of scores: UnsafeBufferPointer<Float>, _ request: MaskRequest) -> SubjectMap {
+        let size = PixelSize(width: sampler.target.width, height: sampler.target.height)
+        var classes = [UInt8](repeating: 0, count: size.pixelCount)
+        let margins = classes.withUnsafeMutableBufferPointer { classes in
+            [Float](unsafeUninitializedCapacity: size.pixelCount) { margins, count in
+                sampler.margins(
+                    scores, subject: request.isSubject,
+                    into: UnsafeMutableBufferPointer(rebasing: margins[..<size.pixelCount]), classes: classes)
+                count = size.pixelCount
+            }
+        }
+        return SubjectMap(
+            size, margins: margins, classes: classes, geometry: preprocessor.geometry, scoreSize: scoreSize)
     }
 }
 

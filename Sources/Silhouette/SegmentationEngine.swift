@@ -80,6 +80,8 @@ package struct Masks: Sendable {
     package var confidences: [ConfidenceMask]?
     /// The raw output, where asked for.
     package var scores: ScoreMap?
+    /// How surely each place belongs to the subject, where asked for.
+    package var subject: SubjectMap?
     /// How long each step took.
     package var timings: Timings
 

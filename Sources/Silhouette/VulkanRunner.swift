@@ -60,6 +60,12 @@ package final class VulkanRunner: FrameRunner {
             if request.wantsPictureCategories {
                 masks.pictureCategories = CategoryMask(image.size) { slot.copyPictureCategories(into: $0) }
             }
+            if request.subjectClasses != nil {
+                masks.subject = SubjectMap(
+                    ScoreMap(size, channels: request.output.channels) { slot.copyScores(into: $0) },
+                    isSubject: request.isSubject, kind: network.outputKind, geometry: network.geometry(for: format),
+                    scoreSize: network.scoreSize)
+            }
             masks.timings = Timings(
                 preprocessMilliseconds: (submitted - start) / .milliseconds(1),
                 inferenceMilliseconds: (computed - submitted) / .milliseconds(1),
@@ -133,6 +139,7 @@ extension FrameFormat {
             picture: picture, fit: request.fit, maskSize: request.size == .source ? .picture : .model,
             outputs: FrameOutputs(
                 categories: request.wantsCategories, confidenceClasses: request.confidenceClasses,
-                scores: request.wantsScores, pictureCategories: request.wantsPictureCategories))
+                scores: request.wantsScores || request.subjectClasses != nil,
+                pictureCategories: request.wantsPictureCategories))
     }
 }

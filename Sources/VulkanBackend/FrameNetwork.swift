@@ -9,7 +9,7 @@ import VulkanCompute
 public final class FrameNetwork: Sendable {
     let backend: VulkanBackend
     let input: ModelInput
-    let outputKind: OutputKind
+    package let outputKind: OutputKind
     /// The optimised network.
     let whole: Graph
     /// The same without its trailing resizes, and those.
@@ -39,6 +39,12 @@ public final class FrameNetwork: Sendable {
     /// Size of the whole network's output.
     var output: Shape { whole.shape(of: whole.outputs[0]) }
 
+    /// Size of the network's scores before its trailing resizes.
+    package var scoreSize: PixelSize {
+        let shape = trunk.shape(of: trunk.outputs[0])
+        return PixelSize(width: shape.width, height: shape.height)
+    }
+
     /// Puts on the device what the network itself needs for frames of a format, unless it is there.
     ///
     /// - Throws: `VulkanError` when the device has too little memory for the network or cannot do a part of it, whatever the size
@@ -53,7 +59,7 @@ public final class FrameNetwork: Sendable {
     public func tune() throws(VulkanError) { try backend.tune(whole, batch: 1) }
 
     /// Where an upright picture of a format lies in the network's input.
-    func geometry(for format: FrameFormat) -> FitGeometry {
+    package func geometry(for format: FrameFormat) -> FitGeometry {
         FitGeometry(
             format.fit, picture: format.picture.oriented(format.orientation),
             network: PixelSize(width: input.width, height: input.height))

@@ -95,4 +95,44 @@ extension Option {
             settings[keyPath: member] = choice
         }
     }
+
+    /// An option whose value is one of a few words, and which has no fixed default; `help` says what holds without it.
+    package static func word<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ name: String, _ help: String, _ member: WritableKeyPath<Settings, Choice?> & Sendable
+    ) -> Option {
+        let words = Choice.allCases.map(\.rawValue)
+        return Option(name: name, short: nil, placeholder: words.joined(separator: "|"), help: help) {
+            settings, value throws(UsageError) in
+            guard let choice = Choice(rawValue: value) else {
+                let hint = nearest(to: value, among: words).map { "; did you mean \($0)?" } ?? ""
+                throw UsageError("is \(words.listed(with: "or")), not '\(value)'\(hint)")
+            }
+            settings[keyPath: member] = choice
+        }
+    }
+
+    /// The same option of settings that these are a part of.
+    func lifted<Whole>(to part: WritableKeyPath<Whole, Settings> & Sendable) -> Option<Whole> {
+        Option<Whole>(name: name, short: short, placeholder: placeholder, help: help) {
+            whole, value throws(UsageError) in try store(&whole[keyPath: part], value)
+        }
+    }
+
+    /// An option whose value is a number in a range, and which has no fixed default.
+    package static func number(
+        _ name: String, _ placeholder: String, in range: ClosedRange<Float>, _ help: String,
+        _ member: WritableKeyPath<Settings, Float?> & Sendable
+    ) -> Option {
+        Option(name: name, short: nil, placeholder: placeholder, help: help) { settings, value throws(UsageError) in
+            guard let number = Float(value), range.contains(number) else {
+                throw UsageError(
+                    "needs a number from \(shortText(range.lowerBound)) to \(shortText(range.upperBound)), not '\(value)'"
+                )
+            }
+            settings[keyPath: member] = number
+        }
+    }
 }
+
+/// A number without a needless `.0`.
+func shortText(_ value: Float) -> String { value == value.rounded() ? "\(Int(value))" : "\(value)" }

@@ -88,7 +88,7 @@ package struct OutputPlan: Sendable, Equatable {
     private static func format(of path: String, for kind: SegmentOutput) throws(UsageError) -> ImageFormat {
         let allowed: [ImageFormat] =
             switch kind {
-            case .overlay: [.png, .jpeg, .webp]
+            case .overlay, .composite: [.png, .jpeg, .webp]
             case .cutout: [.png, .webp]
             case .mask, .confidence: [.png]
             case .scores: [.npy]

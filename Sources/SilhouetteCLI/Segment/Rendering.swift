@@ -20,6 +20,8 @@ struct Rendering: Sendable {
     let palette: Palette
     /// The classes that are shown, by index. Nil: all.
     let classes: Set<Int>?
+    /// Draws what shows the picture, and masks with an edge of their own.
+    let renderer: EffectRenderer?
 
     /// The contents of the files that `OutputPlan` has planned for a picture, in its order.
     ///
@@ -30,20 +32,17 @@ struct Rendering: Sendable {
         let size = PixelSize(width: result.width, height: result.height)
         switch kind {
         case .mask:
-            let mask = try Image(
-                width: size.width, height: size.height, format: .gray, bytes: shownCategories(result))
-            return [FileContents(bytes: try mask.encodedAsIndexedPNG(palette: palette, name: name))]
-        case .overlay:
-            let overlay = shownCategories(result).withUnsafeBufferPointer {
-                Compositing.overlay(picture, categories: $0, palette: palette)
-            }
-            return [FileContents(bytes: try overlay.encoded(as: format, name: name))]
-        case .cutout:
-            let shown = classes ?? Set(1..<max(2, result.labels.count))
-            let opacity = (0..<256).map { shown.contains($0) ? UInt8.max : 0 }
-            let alpha = (result.categoryMask?.categories ?? []).map { opacity[Int($0)] }
-            let cutout = alpha.withUnsafeBufferPointer { Compositing.cutout(picture, alpha: $0) }
-            return [FileContents(bytes: try cutout.encoded(as: format, name: name))]
+            let mask =
+                if let renderer {
+                    renderer.categoryMask(picture, result)
+                } else {
+                    CategoryMask(width: size.width, height: size.height, categories: shownCategories(result))
+                }
+            let image = try Image(width: mask.width, height: mask.height, format: .gray, bytes: mask.categories)
+            return [FileContents(bytes: try image.encodedAsIndexedPNG(palette: palette, name: name))]
+        case .overlay, .cutout, .composite:
+            guard let renderer else { return [] }
+            return [FileContents(bytes: try renderer.draw(picture, result).encoded(as: format, name: name))]
         case .confidence:
             return try (result.confidenceMasks ?? []).map { mask in
                 let plane = mask.confidences.withUnsafeBufferPointer { Compositing.grayPlane($0, size: size) }
@@ -68,13 +67,20 @@ struct Rendering: Sendable {
 /// What was found, for people: the classes but background by their share of the pixels, the largest first.
 ///
 /// As in `person 31.2 %, dog 4.0 %`. Nil where there is no category mask.
-package func findings(_ result: ImageSegmenterResult) -> String? {
-    guard let mask = result.categoryMask else { return nil }
+///
+/// - Parameter classes: The classes that were asked for. Nil: all.
+package func findings(_ result: ImageSegmenterResult, among classes: Set<Int>? = nil) -> String? {
+    guard let mask = result.categoryMask ?? result.pictureCategoryMask else { return nil }
     let counts = mask.histogram(classCount: result.labels.count)
-    let found = zip(result.labels, counts).dropFirst().filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }
-    if found.isEmpty { return "nothing but \(result.labels[0])" }
+    let found = counts.indices.dropFirst().filter { counts[$0] > 0 && classes?.contains($0) ?? true }
+        .sorted { counts[$0] > counts[$1] }
+    if found.isEmpty {
+        let asked = classes.map { $0.filter { $0 > 0 }.sorted().map { result.labels[$0] } } ?? []
+        return (1...5).contains(asked.count) ? "no \(asked.listed(with: "or"))" : "nothing but \(result.labels[0])"
+    }
     let total = Double(mask.width * mask.height)
-    return found.map { label, count in
+    return found.map { index in
+        let (label, count) = (result.labels[index], counts[index])
         let percent = Double(count) / total * 100
         return label + " " + (percent < 0.05 ? "below 0.1" : decimal(percent, places: 1)) + " %"
     }.joined(separator: ", ")

@@ -19,13 +19,20 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
 
     let location = try ModelLocator().locate(settings.model)
     let model = try Model(path: location.path)
-    let classes = try settings.classes.map { names throws(UsageError) in try classIndices(names, in: model.labels) }
+    let classes = try chosenClasses(
+        keeping: settings.classes, dropping: settings.droppedClasses, in: model.labels)
     let files = try plan((classes ?? Array(model.labels.indices)).map { model.labels[$0] })
 
     let progress = Progress(total: inputs.count, printsResults: files.files != nil)
     var options = settings.segmenterOptions(classes)
     options.baseOptions.warningHandler = { progress.note("silhouette: \($0)") }
+    let effect = try settings.effectOptions(classes, model.labels)
     let segmenter = try ImageSegmenter(options: options, model: model)
+    let renderer = try effect.map { effect throws(ImageSegmenterError) in
+        try EffectRenderer(options: effect, segmenter: segmenter)
+    }
+    var palette = Palette(of: model)
+    palette.recolor(try settings.effects.colors(of: model.labels))
     if case .folder(let path) = destination, let reason = makeFolder(path) {
         Console.report(singleLine("silhouette segment: \(path): \(reason)"))
         return .failure
@@ -33,7 +40,8 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     let run = SegmentRun(
         settings: settings, inputs: inputs, plan: files, segmenter: segmenter,
         rendering: Rendering(
-            kind: settings.output, format: files.format, palette: Palette(of: model), classes: classes.map(Set.init)),
+            kind: settings.output, format: files.format, palette: palette, classes: classes.map(Set.init),
+            renderer: renderer),
         progress: progress)
     // Who chose the model knows which it is.
     let isChosen = location.origin == .named || location.origin == .environment
@@ -111,7 +119,12 @@ private struct SegmentRun: Sendable {
         guard let picture = job.picture else { return job }
         var job = job
         do throws(ImageSegmenterError) {
-            job.result = try segmenter.segment(image: picture)
+            job.result =
+                if let renderer = rendering.renderer {
+                    try renderer.segment(picture)
+                } else {
+                    try segmenter.segment(image: picture)
+                }
         } catch {
             job.failure = "\(inputs[job.index].displayName): \(error)"
         }
@@ -144,7 +157,7 @@ private struct SegmentRun: Sendable {
             progress.note("\(input.displayName): \(steps.joined(separator: ", "))")
         }
         let written = paths.count > 3 ? "\(paths[0]) and \(paths.count - 1) more" : paths.joined(separator: ", ")
-        let found = findings(result).map { ": \($0)" } ?? ""
+        let found = findings(result, among: rendering.classes).map { ": \($0)" } ?? ""
         progress.finished("\(input.displayName) -> \(written)\(found)")
     }
 }
@@ -156,6 +169,7 @@ extension SegmentSettings {
         options.baseOptions.precision = precision
         options.baseOptions.tuning = tuning
         options.baseOptions.threadCount = threads
+        // What an effect needs is asked for by its renderer.
         options.shouldOutputCategoryMask = output == .mask || output.showsPicture
         options.shouldOutputConfidenceMasks = output == .confidence
         options.shouldOutputScores = output == .scores
@@ -163,6 +177,22 @@ extension SegmentSettings {
         options.maskSize = maskSize
         options.fit = fit
         return options
+    }
+
+    /// What the renderer makes. Nil: it is not needed.
+    fileprivate func effectOptions(_ classes: [Int]?, _ labels: [String]) throws -> EffectOptions? {
+        var limits = ImageLimits()
+        if let maxPixels { limits.maxPixels = maxPixels }
+        switch output {
+        case .confidence, .scores: return nil
+        case .mask:
+            guard let edges = effects.edgeOptions else { return nil }
+            return EffectOptions(.overlay(OverlayStyle()), classes: classes, edges: edges)
+        case .overlay, .cutout, .composite:
+            return EffectOptions(
+                try effects.effect(output.rawValue, labels: labels, limits: limits), classes: classes,
+                edges: effects.edgeOptions)
+        }
     }
 }
 

@@ -9,6 +9,8 @@ package enum SegmentOutput: String, CaseIterable, Sendable {
     case overlay
     /// The chosen classes alone, everything else transparent.
     case cutout
+    /// The chosen classes before another background.
+    case composite
     /// The probability of each chosen class as an 8-bit grey picture.
     case confidence
     /// The network's scores for every class, as a NumPy array.
@@ -18,7 +20,7 @@ package enum SegmentOutput: String, CaseIterable, Sendable {
     var fileExtension: String { self == .scores ? "npy" : "png" }
 
     /// Whether the output shows the picture itself, and so has its size.
-    var showsPicture: Bool { self == .overlay || self == .cutout }
+    var showsPicture: Bool { self == .overlay || self == .cutout || self == .composite }
 }
 
 /// What the command line of `silhouette segment` asks for.
@@ -29,15 +31,21 @@ package struct SegmentSettings: Sendable {
     package var device: Device = .automatic
     package var precision: Precision = .float32
     package var tuning: Tuning?
-    package var output: SegmentOutput = .overlay
+    /// What was named; `output` is what is made.
+    package var namedOutput: SegmentOutput?
     package var maskSize: MaskSize = .source
     package var classes: [String]?
+    package var droppedClasses: [String]?
+    package var effects = EffectSettings()
     package var fit: Fit = .stretch
     package var threads: Int?
     package var maxPixels: Int?
     package var isVerbose = false
 
     package init() {}
+
+    /// What is made: an overlay, or a composite where there is a background for it.
+    package var output: SegmentOutput { namedOutput ?? (effects.background == nil ? .overlay : .composite) }
 }
 
 /// Threads that may be asked for.
@@ -69,6 +77,7 @@ extension Command<SegmentSettings> {
               silhouette segment photo.jpg                          writes photo.overlay.png
               silhouette segment photo.jpg --output mask -o m.png   class indices as a palette picture
               silhouette segment photos/ -o out/ --output cutout --classes person,dog
+              silhouette segment photo.jpg --background blur        writes photo.composite.png
               cat photo.jpg | silhouette segment - -o - > overlay.png
             """,
         options: [
@@ -76,59 +85,49 @@ extension Command<SegmentSettings> {
                 "output-file", "o", "FILE|DIR|-",
                 """
                 Where the result goes. With several photographs a folder, which is made where it does not exist; - is \
-                standard output. Overlays may also end in .jpg or .webp, cut-outs in .webp.
+                standard output. Overlays and composites may also end in .jpg or .webp, cut-outs in .webp.
                 """,
                 \.destination),
             .text("model", "m", "FILE", "The model (see below).", \.model),
             .device(\.device),
             .precision(\.precision),
             .tuning(\.tuning),
-            .choice(
-                "output", nil,
+            .word(
+                "output",
                 """
                 What to write.
                 mask: the class of each pixel, as an 8-bit PNG with palette.
                 overlay: the photograph under the colours of its classes.
                 cutout: the chosen classes on transparent ground.
+                composite: the chosen classes before another background (--background).
                 confidence: how likely each class is, as grey PNGs, one a class.
                 scores: the network's output, as a float32 array (.npy), height x width x classes.
+                (default: overlay)
                 """,
-                \.output, default: .overlay,
-                refusing: [
-                    "composite": "cannot be composite in this version; cutout gives the subject on transparent ground"
-                ]),
+                \.namedOutput),
             .choice(
                 "mask-size", nil, "Size of masks, confidences and scores: the photograph's or the network's.",
                 \.maskSize, default: .source),
-            .value(
-                "classes", nil, "LIST",
-                """
-                Only these classes, by name or index, with commas in between: person,8. Others count as background. \
-                (default: all; for a cutout all but background)
-                """
-            ) { settings, value throws(UsageError) in
-                let names = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-                guard names.allSatisfy({ !$0.isEmpty }) else {
-                    throw UsageError("needs names or indices with commas in between, not '\(value)'")
-                }
-                settings.classes = names
-            },
-            .choice(
-                "fit", nil,
-                """
-                How the photograph comes into the network's square.
-                stretch: the whole, its proportions changed.
-                letterbox: the whole, with grey bars.
-                crop: the middle; what lies outside is background.
-                """,
-                \.fit, default: .stretch),
-            .threads(\.threads),
-            .integer(
-                "max-pixels", in: 1...1_000_000_000,
-                "Refuse photographs with more pixels. (default: \(ImageLimits().maxPixels))", \.maxPixels
-            ),
-            .flag("verbose", "v", "Say which model and device are used, and how long each step took.", \.isVerbose),
-        ],
+        ]
+            + Option.classes(
+                \.classes, \.droppedClasses, default: "all; for a cutout and a composite all but background")
+            + Option.effects(\.effects) + [
+                .choice(
+                    "fit", nil,
+                    """
+                    How the photograph comes into the network's square.
+                    stretch: the whole, its proportions changed.
+                    letterbox: the whole, with grey bars.
+                    crop: the middle; what lies outside is background.
+                    """,
+                    \.fit, default: .stretch),
+                .threads(\.threads),
+                .integer(
+                    "max-pixels", in: 1...1_000_000_000,
+                    "Refuse photographs with more pixels. (default: \(ImageLimits().maxPixels))", \.maxPixels
+                ),
+                .flag("verbose", "v", "Say which model and device are used, and how long each step took.", \.isVerbose),
+            ],
         addOperand: { settings, operand in settings.inputs.append(operand) },
         check: { settings throws(UsageError) in try settings.check() })
 }
@@ -218,8 +217,17 @@ extension SegmentSettings {
             throw UsageError(
                 "--mask-size model does not go with --output \(output.rawValue), which has the photograph's size")
         }
-        if output == .scores, classes != nil {
-            throw UsageError("--classes does not go with --output scores, which has every class")
+        if output == .scores, classes != nil || droppedClasses != nil {
+            throw UsageError(
+                "--\(classes == nil ? "drop-classes" : "classes") does not go with --output scores, which has every class"
+            )
         }
+        if classes != nil, droppedClasses != nil {
+            throw UsageError("--classes and --drop-classes say the same thing in two ways; give one of them")
+        }
+        if maskSize == .model, effects.edgeOptions != nil {
+            throw UsageError("--edges, --threshold and --shift need masks of the photograph's size")
+        }
+        try effects.check(output.rawValue)
     }
 }

@@ -1,0 +1,108 @@
+/// The opacity of a subject at each pixel of a picture: 0 is background, 255 subject, in between is the edge.
+public struct Matte: Hashable, Sendable {
+    /// Columns and rows.
+    public let size: PixelSize
+    /// Opacities, row by row without padding.
+    public internal(set) var opacities: [UInt8]
+
+    /// Creates a matte; the number of opacities must fit.
+    public init(size: PixelSize, opacities: [UInt8]) {
+        precondition(opacities.count == size.pixelCount, "opacities of another size")
+        self.size = size
+        self.opacities = opacities
+    }
+
+    /// The opacity at a pixel.
+    public subscript(x: Int, y: Int) -> UInt8 {
+        precondition((0..<size.width).contains(x) && (0..<size.height).contains(y))
+        return opacities[y * size.width + x]
+    }
+
+    /// The matte as a gray picture.
+    public var image: Image { Image(size, .gray) { _ = $0.update(fromContentsOf: opacities) } }
+}
+
+/// A picture at the size at which its edges are looked for, and the subject's confidences there.
+package struct EdgeGuide: Sendable {
+    /// The picture, small; RGB.
+    package let picture: Image
+    /// Confidences at the same size.
+    package var confidences: [Float]
+    /// Places that are looked at around each one.
+    let radius: Int
+
+    /// Places around each one at the size that the edges are looked for: a larger radius finds no better edges, but costs more.
+    private static let workingRadius: Float = 10
+    /// How far around the network's edge the true one is looked for, in cells of the network.
+    private static let reach: Float = 0.9
+
+    /// Makes a picture small enough that the network's cells are some places wide.
+    package init(_ picture: Image, _ map: SubjectMap) {
+        let radius = max(1, Self.reach * map.cell)
+        let scale = min(1, Self.workingRadius / radius)
+        let size = PixelSize(
+            width: max(1, Int((Float(picture.width) * scale).rounded())),
+            height: max(1, Int((Float(picture.height) * scale).rounded())))
+        self.radius = max(1, Int((radius * scale).rounded()))
+        self.picture = picture.shrunk(to: size)
+        confidences = map.sampled(at: size).values
+    }
+
+    /// The subject's opacity at the picture's size.
+    ///
+    /// - Parameter picture: The picture that this was made of.
+    package func matte(of picture: Image, _ options: EdgeOptions) -> Matte {
+        let map = Grid(self.picture.size, confidences)
+        let functions =
+            switch options.source {
+            case .guided: GuidedFilter(guide: self.picture, radius: radius).functions(for: map)
+            case .plain: Grid(map.size, map.values.map { SIMD4(0, 0, 0, $0) })
+            }
+        var matte = Matte(applying: functions, to: picture, threshold: options.threshold)
+        if options.shift != 0 { matte.grow(by: options.shift) }
+        if options.feather > 0 { matte.feather(by: options.feather) }
+        return matte
+    }
+}
+
+extension Matte {
+    /// Steepness of opacity over confidence: the edge is as wide as half of the range of confidences.
+    private static let steepness: Float = 2
+
+    /// Opacities from the linear functions of a `GuidedFilter`, read at every pixel of the picture.
+    init(applying functions: Grid<SIMD4<Float>>, to picture: Image, threshold: Float) {
+        // Confidence 0 stays transparent and 1 opaque, whatever the threshold.
+        let slope = max(Self.steepness, 0.5 / min(threshold, 1 - threshold))
+        let offset = 0.5 - threshold * slope
+        let size = picture.size
+        let sampler = GridSampler(functions, over: size)
+        let (red, green, blue) = picture.format.colorOffsets
+        let channels = picture.format.channelCount
+        self.init(
+            size: size,
+            opacities: picture.withView { view in
+                [UInt8](unsafeUninitializedCapacity: size.pixelCount) { result, count in
+                    for y in 0..<size.height {
+                        sampler.move(toRow: y)
+                        let row = view.row(y)
+                        for x in 0..<size.width {
+                            let pixel = row + x * channels
+                            let color = SIMD4(Float(pixel[red]), Float(pixel[green]), Float(pixel[blue]), 255)
+                            let confidence = (sampler.value(at: x) * color).sum() * (1 / 255)
+                            result[y * size.width + x] = byte(fraction: confidence * slope + offset)
+                        }
+                    }
+                    count = size.pixelCount
+                }
+            })
+    }
+}
+
+extension Image {
+    /// The picture in RGB at another size; transparent parts count as white.
+    func shrunk(to target: PixelSize) -> Image {
+        if target == size { return flattened() }
+        let resizer = Resizer(from: size, to: target, format: .rgb)
+        return withView { view in Image(target, .rgb) { resizer.resize(view, into: $0) } }
+    }
+}

@@ -1,0 +1,146 @@
+import Synchronization
+
+/// Makes pictures of pictures: overlays, cut-outs, new backgrounds.
+///
+///     var options = EffectOptions(.composite(.blur(radius: 12)))
+///     options.classes = [segmenter.labels.firstIndex(of: "person")!]
+///     let renderer = try EffectRenderer(options: options, segmenter: segmenter)
+///     let portrait = try renderer.render(image: photo)
+///
+/// One renderer may be used from many tasks for single pictures. The frames of a video go through one renderer one after the
+/// other, each video through its own.
+public final class EffectRenderer: Sendable {
+    /// What is made.
+    public let options: EffectOptions
+    /// Finds the objects.
+    package let segmenter: ImageSegmenter
+
+    private let palette: Palette
+    private let subject: SubjectClasses
+    private let stream = Mutex(Stream())
+    private let backdrop = Mutex<Image?>(nil)
+
+    /// What is kept from frame to frame.
+    private struct Stream {
+        var smoother = MotionSmoother()
+        var lastTimestamp: Int?
+    }
+
+    /// Prepares an effect.
+    ///
+    /// - Parameter segmenter: Whose model and device are used; what masks it gives makes no difference.
+    /// - Throws: `invalidOptions`.
+    public init(options: EffectOptions, segmenter: ImageSegmenter) throws(ImageSegmenterError) {
+        try options.check(segmenter.labels)
+        self.options = options
+        palette = segmenter.palette
+        let classes = options.subject(of: segmenter.labels)
+        subject = SubjectClasses(classes)
+        var needed = ImageSegmenterOptions()
+        needed.fit = segmenter.options.fit
+        needed.maskSize = .model
+        needed.shouldOutputCategoryMask = false
+        needed.shouldOutputPictureCategoryMask = true
+        if options.drawnEdges != nil { needed.subjectClasses = classes }
+        self.segmenter = try ImageSegmenter(options: needed, sharing: segmenter)
+    }
+
+    /// Segments a picture and draws the effect.
+    ///
+    /// - Returns: RGB, or RGBA for a cut-out, of the picture's size.
+    /// - Throws: `ImageSegmenterError`, as `ImageSegmenter.segment(image:)`.
+    public func render(image: Image) throws(ImageSegmenterError) -> Image {
+        draw(image, try segment(image))
+    }
+
+    /// Segments a frame of a video and draws the effect, smoothed over time.
+    ///
+    /// - Parameter timestampInMilliseconds: Later than that of every frame before it.
+    /// - Throws: `timestampNotIncreasing`, without harm to later frames; else as `render(image:)`.
+    public func render(
+        videoFrame: Image, timestampInMilliseconds: Int
+    ) throws(ImageSegmenterError) -> Image {
+        try stream.withLock { stream throws(ImageSegmenterError) in
+            if let last = stream.lastTimestamp, timestampInMilliseconds <= last {
+                throw .timestampNotIncreasing(
+                    timestampInMilliseconds: timestampInMilliseconds, lastTimestampInMilliseconds: last)
+            }
+            stream.lastTimestamp = timestampInMilliseconds
+        }
+        return drawFrame(videoFrame, try segment(videoFrame))
+    }
+
+    /// Finds the objects: the first half of `render`, for those who let one picture be drawn while the next is segmented.
+    package func segment(_ image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
+        try segmenter.segment(image: image)
+    }
+
+    /// Draws a picture: the other half.
+    ///
+    /// - Parameter background: Is seen in place of the options' background, where that is a colour, a gradient or a picture; RGB.
+    package func draw(_ image: Image, _ result: ImageSegmenterResult, background: Image? = nil) -> Image {
+        draw(image, result, guide: result.subject.map { EdgeGuide(image, $0) }, background: background)
+    }
+
+    /// Draws a frame of a video: frames come in their order.
+    package func drawFrame(_ image: Image, _ result: ImageSegmenterResult, background: Image? = nil) -> Image {
+        var guide = result.subject.map { EdgeGuide(image, $0) }
+        if options.temporalSmoothing > 0, guide != nil {
+            stream.withLock { $0.smoother.smooth(&guide!, strength: options.temporalSmoothing) }
+        }
+        return draw(image, result, guide: guide, background: background)
+    }
+
+    /// The category mask of a picture with the options' edges: classes that are no subject are 0.
+    package func categoryMask(_ image: Image, _ result: ImageSegmenterResult) -> CategoryMask {
+        let matte = options.drawnEdges.flatMap { edges in
+            result.subject.map { EdgeGuide(image, $0).matte(of: image, edges) }
+        }
+        return CategoryMask(
+            width: image.width, height: image.height, categories: categories(result, matte, leastOpacity: 128))
+    }
+
+    private func draw(
+        _ image: Image, _ result: ImageSegmenterResult, guide: EdgeGuide?, background: Image?
+    ) -> Image {
+        let matte = options.drawnEdges.flatMap { edges in guide?.matte(of: image, edges) }
+        switch options.effect {
+        case .overlay(let style):
+            return Compositing.overlay(
+                image, categories: categories(result, matte), matte: matte, palette: palette, style: style)
+        case .cutout:
+            return Compositing.cutout(image, matte: matte ?? .opaque(image.size))
+        case .composite(let behind):
+            return Compositing.composite(
+                image, matte: matte ?? .opaque(image.size), over: behind,
+                prepared: background ?? backdrop(behind, image.size))
+        }
+    }
+
+    /// The class of each pixel, 0 for those that are no subject.
+    private func categories(
+        _ result: ImageSegmenterResult, _ matte: Matte?, leastOpacity: UInt8 = 1
+    ) -> [UInt8] {
+        guard let mask = result.pictureCategoryMask else { return [] }
+        guard let matte, let map = result.subject else {
+            return options.classes == nil ? mask.categories : subject.keeping(mask.categories)
+        }
+        return subject.categories(mask.categories, matte, map, leastOpacity: leastOpacity)
+    }
+
+    /// The background as a picture, kept for the next one of the same size.
+    private func backdrop(_ background: Background, _ size: PixelSize) -> Image? {
+        backdrop.withLock { kept in
+            if let kept, kept.size == size { return kept }
+            kept = background.picture(of: size)
+            return kept
+        }
+    }
+}
+
+extension Matte {
+    /// Everything is subject.
+    fileprivate static func opaque(_ size: PixelSize) -> Matte {
+        Matte(size: size, opacities: [UInt8](repeating: 255, count: size.pixelCount))
+    }
+}

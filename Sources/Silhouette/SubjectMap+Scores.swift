@@ -1,0 +1,55 @@
+import Glibc
+import ModelGraph
+
+extension SubjectMap {
+    /// - Parameters:
+    ///   - margins: By how much the logit of the subject's likeliest class exceeds that of the likeliest other.
+    ///   - scoreSize: Size of the network's scores before its last resize.
+    init(_ size: PixelSize, margins: [Float], classes: [UInt8], geometry: FitGeometry, scoreSize: PixelSize) {
+        let columns = Float(geometry.source.width) * Float(geometry.network.width) / Float(geometry.target.width)
+        let rows = Float(geometry.source.height) * Float(geometry.network.height) / Float(geometry.target.height)
+        self.init(
+            size: size, confidences: margins.map { Self.confidence(ofMargin: $0) }, classes: classes,
+            geometry: geometry, cell: max(columns / Float(scoreSize.width), rows / Float(scoreSize.height)))
+    }
+
+    /// A map from the network's output as it is.
+    ///
+    /// - Parameters:
+    ///   - isSubject: Whether each class belongs to the subject.
+    ///   - kind: What the output means. A single channel is the second of two classes.
+    init(_ scores: ScoreMap, isSubject: [Bool], kind: OutputKind, geometry: FitGeometry, scoreSize: PixelSize) {
+        let size = PixelSize(width: scores.width, height: scores.height)
+        var margins = [Float](repeating: -.infinity, count: size.pixelCount)
+        var classes = [UInt8](repeating: 0, count: size.pixelCount)
+        let isSingle = scores.channels == 1
+        for pixel in 0..<size.pixelCount {
+            var best = -Float.infinity
+            var other = -Float.infinity
+            for index in isSubject.indices {
+                let value: Float =
+                    if !isSingle {
+                        scores.values[pixel * scores.channels + index]
+                    } else if index == 1 {
+                        scores.values[pixel]
+                    } else {
+                        kind == .logits ? 0 : 1 - scores.values[pixel]
+                    }
+                if !isSubject[index] {
+                    other = max(other, value)
+                } else if value > best {
+                    best = value
+                    classes[pixel] = UInt8(truncatingIfNeeded: index)
+                }
+            }
+            margins[pixel] = Self.margin(best, other, kind)
+        }
+        self.init(size, margins: margins, classes: classes, geometry: geometry, scoreSize: scoreSize)
+    }
+
+    private static func margin(_ best: Float, _ other: Float, _ kind: OutputKind) -> Float {
+        if best == -.infinity { return -.infinity }
+        if other == -.infinity { return .infinity }
+        return kind == .logits ? best - other : log(max(best, 1e-9)) - log(max(other, 1e-9))
+    }
+}
