@@ -73,7 +73,8 @@ package struct MaskRequest: Hashable, Sendable {
             throw .invalidOptions("the model has \(labels.count) classes, and a subject can be cut out of at most 256")
         }
         guard
-            options.shouldOutputCategoryMask || options.shouldOutputConfidenceMasks || options.shouldOutputScores
+            options.shouldOutputCategoryMask || options.shouldOutputPictureCategoryMask
+                || options.shouldOutputConfidenceMasks || options.shouldOutputScores
                 || options.subjectClasses != nil
         else { throw .invalidOptions("neither a category mask nor confidence masks nor scores are asked for") }
         wantsCategories = options.shouldOutputCategoryMask
