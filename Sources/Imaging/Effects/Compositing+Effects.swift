@@ -62,6 +62,19 @@ extension Compositing {
         return result
     }
 
+    /// What is behind the subject, as far as it shows; RGB. Where the matte is opaque, the picture stands for it.
+    ///
+    /// A cut-out over it is the picture.
+    package static func ownBackground(_ picture: Image, matte: Matte) -> Image {
+        precondition(matte.size == picture.size, "the matte has another size than the picture")
+        var result = picture.flattened()
+        guard let edge = Edge(result, matte) else { return result }
+        result.bytes.withUnsafeMutableBufferPointer { bytes in
+            edge.forEachPixel { pixel, colors in (colors.background * 255).store(bytes, pixel) }
+        }
+        return result
+    }
+
     /// What becomes of the colour behind the subject.
     private enum Treatment {
         case none

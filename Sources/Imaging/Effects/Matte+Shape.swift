@@ -2,7 +2,7 @@ extension Matte {
     /// Moves the edge outwards, or inwards where `pixels` is negative. A matte without an edge stays as it is.
     ///
     /// What is more than half opaque grows by whole discs; the soft part of the old edge stays where it reaches farther.
-    mutating func grow(by pixels: Float) {
+    package mutating func grow(by pixels: Float) {
         let grows = pixels > 0
         let distance = abs(pixels)
         let squares = opacities.withUnsafeBufferPointer { opacities in
@@ -19,7 +19,7 @@ extension Matte {
     }
 
     /// Lets the edge fade over `pixels`, half of them on each side.
-    mutating func feather(by pixels: Float) {
+    package mutating func feather(by pixels: Float) {
         // Most of a Gaussian, 95 %, lies within twice its deviation on both sides.
         let deviation = pixels / 4
         let step = max(1, Int(deviation / 3))
