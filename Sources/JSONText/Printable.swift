@@ -1,7 +1,10 @@
 /// `text` in quotes, fit for one line of a message: without control characters and not too long.
-package func printable(_ text: String) -> String {
+package func printable(_ text: String) -> String { "\"" + printableWords(text) + "\"" }
+
+/// The same without quotes.
+package func printableWords(_ text: String) -> String {
     let limit = 80
-    var line = "\""
+    var line = ""
     for (index, scalar) in text.unicodeScalars.enumerated() {
         if index == limit {
             line += "..."
@@ -13,7 +16,7 @@ package func printable(_ text: String) -> String {
             line += "\\u{\(String(scalar.value, radix: 16))}"
         }
     }
-    return line + "\""
+    return line
 }
 
 /// Whether a scalar neither moves the terminal's cursor nor turns the direction of the text around.

@@ -3,12 +3,12 @@ import SilhouetteCLI
 /// Runs and reports as `bench` makes them.
 enum BenchFixtures {
     static func configuration(
-        model: String = "tiny", device: String = "cpu (portable, 1 thread)", batch: Int = 1, threads: Int = 1,
-        input: String = "noise"
+        model: String = "tiny", weights: String? = nil, device: String = "cpu (portable, 1 thread)", batch: Int = 1,
+        threads: Int = 1, input: String = "noise"
     ) -> BenchConfiguration {
         BenchConfiguration(
-            model: model, device: device, precision: .float32, batch: batch, threads: threads, scope: .network,
-            input: input)
+            model: model, weightsDigest: weights, device: device, precision: .float32, batch: batch, threads: threads,
+            scope: .network, input: input)
     }
 
     static func run(_ configuration: BenchConfiguration, _ latencies: [Double], layers: [LayerTime] = []) -> BenchRun {

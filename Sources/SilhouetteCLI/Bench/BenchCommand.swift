@@ -10,7 +10,7 @@ func bench(_ settings: BenchSettings) throws -> ExitCode {
     if let path = settings.reportFile { try checkDestination(path, comparedFile: settings.comparedFile) }
     let modelPath = try ModelLocator().locate(settings.model).path
     let image = try settings.picture.map { try ImageFile.read(path: $0).image }
-    _ = try Model(path: modelPath)
+    let digest = try Model(path: modelPath).graph.weightsDigest
     var report = BenchReport(machine: try MachineFacts(BenchTarget(settings)))
     if let warning = report.machine.busyWarning { Console.report("silhouette bench: warning: \(warning)") }
 
@@ -24,12 +24,14 @@ func bench(_ settings: BenchSettings) throws -> ExitCode {
         do {
             let run =
                 if settings.scope == .call, let image {
-                    try CallBenchmark(settings: settings, modelPath: modelPath, image: image, precision: precision)
-                        .run()
+                    try CallBenchmark(
+                        settings: settings, modelPath: modelPath, weightsDigest: digest, image: image,
+                        precision: precision
+                    ).run()
                 } else {
                     try NetworkBenchmark(
-                        settings: settings, modelPath: modelPath, image: image, precision: precision, batch: batch,
-                        knownRates: rates[precision]
+                        settings: settings, modelPath: modelPath, weightsDigest: digest, image: image,
+                        precision: precision, batch: batch, knownRates: rates[precision]
                     ).run()
                 }
             rates[precision] = run.rates

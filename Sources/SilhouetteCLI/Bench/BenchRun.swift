@@ -1,6 +1,7 @@
+import JSONText
 import Silhouette
 
-/// What was timed, and on what: two runs can be compared where all of this is equal.
+/// What was timed, and on what.
 package struct BenchConfiguration: Hashable, Sendable {
     package var model: String
     package var device: String
@@ -9,11 +10,15 @@ package struct BenchConfiguration: Hashable, Sendable {
     package var threads: Int
     package var scope: BenchScope
     package var input: String
+    /// Tells models of one name apart; nil where it is not known.
+    package var weightsDigest: String?
 
     package init(
-        model: String, device: String, precision: Precision, batch: Int, threads: Int, scope: BenchScope, input: String
+        model: String, weightsDigest: String? = nil, device: String, precision: Precision, batch: Int, threads: Int,
+        scope: BenchScope, input: String
     ) {
         self.model = model
+        self.weightsDigest = weightsDigest
         self.device = device
         self.precision = precision
         self.batch = batch
@@ -24,6 +29,24 @@ package struct BenchConfiguration: Hashable, Sendable {
 
     /// What tells the runs of a sweep apart: `fp16, batch 4`.
     package var title: String { "\(precision.rawValue), batch \(batch)" }
+
+    /// Whether another has done the same, on whatever device. Weights tell models apart better than names.
+    func isSameTask(as other: BenchConfiguration) -> Bool {
+        let isSameModel =
+            if let weightsDigest, let digest = other.weightsDigest {
+                weightsDigest == digest
+            } else {
+                model == other.model
+            }
+        return isSameModel && precision == other.precision && batch == other.batch && scope == other.scope
+            && input == other.input
+    }
+
+    /// Whether another has run on a device like this one, with as many threads.
+    func isSameDevice(as other: BenchConfiguration) -> Bool { device == other.device && threads == other.threads }
+
+    /// For a comparison between devices, on one line: `NVIDIA GeForce RTX 3090, 8 threads`.
+    var deviceAndThreads: String { "\(printableWords(device)), \(threads) thread\(threads == 1 ? "" : "s")" }
 }
 
 /// The outcome of one benchmark: one model on one device, in one precision, at one batch size.

@@ -7,6 +7,7 @@ import Silhouette
 struct CallBenchmark {
     let settings: BenchSettings
     let modelPath: String
+    let weightsDigest: String
     let image: Image
     let precision: Precision
 
@@ -32,7 +33,8 @@ struct CallBenchmark {
         let name = Input(settings.picture ?? "").displayName
         var run = BenchRun(
             BenchConfiguration(
-                model: model.name, device: segmenter.deviceName, precision: precision, batch: 1,
+                model: model.name, weightsDigest: weightsDigest, device: segmenter.deviceName, precision: precision,
+                batch: 1,
                 threads: processor.threadCount, scope: .call, input: "\(name), \(image.width)x\(image.height)"),
             driver: target.physical?.driver ?? processor.instructionSet.rawValue, latencies: latencies,
             firstRunMilliseconds: preparation + first, peakResidentByteCount: peak,

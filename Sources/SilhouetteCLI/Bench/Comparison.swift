@@ -73,7 +73,17 @@ package struct ReportComparison: Sendable {
         package var comparison: Comparison?
 
         /// The counterpart ran on another device or with other threads: the verdict is between devices.
-        package var isAcrossDevices: Bool { counterpart.map { $0.configuration != configuration } ?? false }
+        package var isAcrossDevices: Bool {
+            counterpart.map { !$0.configuration.isSameDevice(as: configuration) } ?? false
+        }
+
+        init(_ run: BenchRun, beside counterpart: EarlierResults.Run?) {
+            let summary = LatencySummary(run.latencies)
+            configuration = run.configuration
+            median = summary.median
+            self.counterpart = counterpart
+            comparison = counterpart.map { Comparison(summary, with: $0.summary) }
+        }
     }
 
     package var earlier: EarlierResults
@@ -83,21 +93,22 @@ package struct ReportComparison: Sendable {
     /// Why verdicts may be wrong, in one line; nil where nothing speaks against them.
     package var doubt: String?
 
-    /// Finds each run's counterpart: the same model, device, precision, batch, threads, scope and input; where there is none,
-    /// the same on another device, for that is how devices are compared.
+    /// Finds each run's counterpart: the same model, precision, batch, scope and input, on the same device with the same
+    /// threads; where there is none, the same on each other device, for that is how devices are compared.
     package init(_ runs: [BenchRun], with earlier: EarlierResults, on machine: MachineFacts? = nil) {
         self.earlier = earlier
-        rows = runs.map { run in
-            let counterpart =
-                earlier.runs.first { $0.configuration == run.configuration }
-                ?? earlier.runs.first { $0.configuration.isSameTask(as: run.configuration) }
-            let summary = LatencySummary(run.latencies)
-            return Row(
-                configuration: run.configuration, median: summary.median, counterpart: counterpart,
-                comparison: counterpart.map { Comparison(summary, with: $0.summary) })
+        var isUsed = [Bool](repeating: false, count: earlier.runs.count)
+        rows = []
+        for run in runs {
+            let same = earlier.runs.indices.filter { earlier.runs[$0].configuration.isSameTask(as: run.configuration) }
+            let here = same.first { earlier.runs[$0].configuration.isSameDevice(as: run.configuration) }
+            let counterparts = here.map { [$0] } ?? same
+            for index in counterparts { isUsed[index] = true }
+            rows +=
+                counterparts.isEmpty
+                ? [Row(run, beside: nil)] : counterparts.map { Row(run, beside: earlier.runs[$0]) }
         }
-        let used = Set(rows.compactMap(\.counterpart?.configuration))
-        leftOver = earlier.runs.map(\.configuration).filter { !used.contains($0) }
+        leftOver = zip(earlier.runs, isUsed).filter { !$0.1 }.map(\.0.configuration)
         // Notches know how times vary within a run, not how the load changes from one to the next.
         let isBusy = (MachineFacts.isBusy(earlier.busyProcessorCount), MachineFacts.isBusy(machine?.busyProcessorCount))
         let busyRuns = [isBusy.0 ? "the earlier" : nil, isBusy.1 ? "the new" : nil].compactMap(\.self)
@@ -115,14 +126,4 @@ package struct ReportComparison: Sendable {
         faster, slower: the medians differ by at least 3 per cent, and the notches around them, \
         median ± 1.57 x (p75 - p25) / sqrt(runs), do not meet
         """
-}
-
-extension BenchConfiguration {
-    /// Whether another configuration does the same on another device.
-    fileprivate func isSameTask(as other: BenchConfiguration) -> Bool {
-        var copy = self
-        copy.device = other.device
-        copy.threads = other.threads
-        return copy == other
-    }
 }

@@ -36,10 +36,16 @@ package struct EarlierResults: Sendable {
         self.runs = runs
     }
 
-    /// Reads a file.
+    /// A sweep over all that there is to sweep has less.
+    private static let byteLimit = 16 << 20
+    private static let runLimit = 1000
+
+    /// Reads a file, or what a pipe gives.
     package init(path: String) throws(BenchError) {
-        guard let bytes = SystemFile.bytes(path, limit: 1 << 28) else {
-            throw BenchError("\(path): cannot be read: \(String(cString: strerror(errno)))")
+        guard let bytes = SystemFile.bytes(path, limit: Self.byteLimit) else {
+            let reason =
+                errno == EFBIG ? "has more than \(Self.byteLimit >> 20) MiB" : String(cString: strerror(errno))
+            throw BenchError("\(path): cannot be read: \(reason)")
         }
         try self.init(bytes, name: path)
     }
@@ -60,16 +66,19 @@ package struct EarlierResults: Sendable {
             throw BenchError(
                 "\(name): is not what silhouette bench --json prints: it needs \"machine\" and \"results\"")
         }
+        guard results.count <= Self.runLimit else {
+            throw BenchError("\(name): has more than \(Self.runLimit) results")
+        }
         self.name = name
-        version = machine["silhouette"]?.text ?? "of unknown version"
-        date = machine["date"]?.text ?? "unknown date"
-        processor = machine["cpu"]?.text ?? "unknown processor"
+        version = printableWords(machine["silhouette"]?.text ?? "of unknown version")
+        date = printableWords(machine["date"]?.text ?? "unknown date")
+        processor = printableWords(machine["cpu"]?.text ?? "unknown processor")
         busyProcessorCount = machine["busy_processors"]?.value
         runs = []
         for (index, result) in results.enumerated() {
             guard let run = Run(result) else {
                 throw BenchError(
-                    "\(name): result \(index + 1) is not one of silhouette bench --json: a part is missing or of another kind"
+                    "\(name): result \(index + 1) is not one of silhouette bench --json: a part is missing, of another kind or impossible"
                 )
             }
             runs.append(run)
@@ -78,19 +87,24 @@ package struct EarlierResults: Sendable {
 }
 
 extension EarlierResults.Run {
+    /// In milliseconds: from a nanosecond to a month. Ratios of such numbers are numbers.
+    private static let possibleMedians = 1e-6...3e9
+
     fileprivate init?(_ result: JSON) {
         guard let model = result["model"]?.text, let device = result["device"]?.text,
             let precision = result["precision"]?.text.flatMap({ Precision(rawValue: $0) }),
-            let batch = result["batch"]?.integer, batch > 0, let threads = result["threads"]?.integer,
+            let batch = result["batch"]?.integer, (1...256).contains(batch),
+            let threads = result["threads"]?.integer, (1...4096).contains(threads),
             let scope = result["scope"]?.text.flatMap({ BenchScope(rawValue: $0) }), let input = result["input"]?.text,
-            let count = result["iterations"]?.integer, count > 0, let latency = result["latency_ms"],
-            let median = latency["median"]?.value, let p25 = latency["p25"]?.value, let p75 = latency["p75"]?.value,
-            median > 0, p25 <= median, median <= p75
+            let count = result["iterations"]?.integer, (1...1_000_000).contains(count),
+            let latency = result["latency_ms"], let median = latency["median"]?.value, let p25 = latency["p25"]?.value,
+            let p75 = latency["p75"]?.value, Self.possibleMedians.contains(median), p25 >= 0, p25 <= median,
+            median <= p75, p75 <= Self.possibleMedians.upperBound
         else { return nil }
         self.init(
             configuration: BenchConfiguration(
-                model: model, device: device, precision: precision, batch: batch, threads: threads, scope: scope,
-                input: input),
+                model: model, weightsDigest: result["weights"]?.text, device: device, precision: precision,
+                batch: batch, threads: threads, scope: scope, input: input),
             driver: result["driver"]?.text ?? "",
             summary: LatencySummary(median: median, p25: p25, p75: p75, count: count))
     }

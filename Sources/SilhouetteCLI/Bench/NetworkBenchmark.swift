@@ -8,6 +8,7 @@ import VulkanBackend
 struct NetworkBenchmark {
     let settings: BenchSettings
     let modelPath: String
+    let weightsDigest: String
     let image: Image?
     let precision: Precision
     let batch: Int
@@ -35,7 +36,8 @@ struct NetworkBenchmark {
         }
         var run = BenchRun(
             BenchConfiguration(
-                model: model.name, device: target.physical?.name ?? network.backend.deviceName, precision: precision,
+                model: model.name, weightsDigest: weightsDigest,
+                device: target.physical?.name ?? network.backend.deviceName, precision: precision,
                 batch: batch, threads: network.backend.threadCount, scope: .network,
                 input: settings.picture.map { Input($0).displayName } ?? "seeded noise"),
             driver: target.physical?.driver ?? network.backend.instructionSet.rawValue, latencies: latencies,

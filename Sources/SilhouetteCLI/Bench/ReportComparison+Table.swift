@@ -11,7 +11,8 @@ extension ReportComparison {
                 continue
             }
             let verdict =
-                comparison.verdict.rawValue + (row.isAcrossDevices ? ", beside \(counterpart.deviceAndThreads)" : "")
+                comparison.verdict.rawValue
+                + (row.isAcrossDevices ? ", beside \(counterpart.configuration.deviceAndThreads)" : "")
             text.append(
                 start + [
                     decimal(counterpart.summary.median, places: 2), median, decimal(comparison.ratio, places: 3),
@@ -24,17 +25,20 @@ extension ReportComparison {
         ]
         lines += text.lines
         if !leftOver.isEmpty {
-            lines.append("not run again: " + leftOver.map(\.title).joined(separator: "; "))
+            lines.append("not run again: " + leftOverNames)
         }
         if let doubt { lines.append("note: " + doubt) }
         return (lines + [wrapped(Self.explanation, width: 100, indent: 0)]).map(singleLineKeepingBreaks)
     }
 }
 
-extension EarlierResults.Run {
-    /// For a comparison between devices: `NVIDIA GeForce RTX 3090, 8 threads`.
-    var deviceAndThreads: String {
-        "\(configuration.device), \(configuration.threads) thread\(configuration.threads == 1 ? "" : "s")"
+extension ReportComparison {
+    /// The earlier runs that nothing was compared with, a few of them by name.
+    var leftOverNames: String {
+        let limit = 8
+        let names = leftOver.prefix(limit).map { "\($0.title) on \($0.deviceAndThreads)" }
+        let others = leftOver.count > limit ? ["\(leftOver.count - limit) others"] : []
+        return (names + others).joined(separator: "; ")
     }
 }
 

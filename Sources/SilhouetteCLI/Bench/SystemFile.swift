@@ -1,12 +1,11 @@
 import Glibc
 
-/// Small text files: what the kernel tells, and results of earlier runs.
+/// Small text files: what the kernel tells, and results of earlier runs. A pipe is read to its end.
 enum SystemFile {
     /// All bytes of a file, at most `limit`; nil where it cannot be read (`errno` says why) or is larger (`errno` is
     /// `EFBIG`).
     static func bytes(_ path: String, limit: Int = 1 << 20) -> [UInt8]? {
-        // O_NONBLOCK: a pipe without a writer would otherwise be waited for.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes: [UInt8] = []

@@ -14,7 +14,7 @@ extension ReportComparison {
                     let (low, high) = (comparison.interval.lowerBound, comparison.interval.upperBound)
                     cells[1] =
                         comparison.verdict.rawValue
-                        + (row.isAcrossDevices ? " than \(counterpart.deviceAndThreads)" : "")
+                        + (row.isAcrossDevices ? " than \(counterpart.configuration.deviceAndThreads)" : "")
                     cells[2] = decimal(comparison.ratio, places: 3)
                     cells[3] = "\(decimal(low, places: 3)) \(none) \(decimal(high, places: 3))"
                     cells[5] = decimal(counterpart.summary.median, places: 2)

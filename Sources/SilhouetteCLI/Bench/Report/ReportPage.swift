@@ -101,8 +101,7 @@ extension BenchReport {
             comparison.table,
         ]
         if !comparison.leftOver.isEmpty {
-            let names = comparison.leftOver.map { "\($0.title) on \($0.device)" }.joined(separator: "; ")
-            parts.append(.element("p", ["class": "soft"], "Not run again: \(names)."))
+            parts.append(.element("p", ["class": "soft"], "Not run again: \(comparison.leftOverNames)."))
         }
         if let doubt = comparison.doubt { parts.append(.element("p", ["class": "warning"], "Note: \(doubt).")) }
         if let figure = comparison.chart { parts.append(.element("div", ["class": "figures"], [figure])) }
