@@ -38,4 +38,35 @@ struct BenchFaultTests {
             #expect(outcome.errors == "silhouette bench: /dev/zero: cannot be read: has more than 16 MiB\n")
         }
     }
+
+    @Test("A page that could not be written is refused before anything is measured")
+    func destinations() throws {
+        try withScratchFolder { folder in
+            try #require(mkfifo("\(folder)/pipe", 0o600) == 0)
+            for (name, target) in [("a", "b"), ("b", "a"), ("lost", "nowhere/x.html")] {
+                try FileManager.default.createSymbolicLink(atPath: "\(folder)/\(name)", withDestinationPath: target)
+            }
+            for name in ["model.safetensors", "photo.png"] {
+                try FileManager.default.copyItem(
+                    atPath: name == "photo.png" ? Program.picture : Program.model, toPath: "\(folder)/\(name)")
+            }
+            let long = String(repeating: "x", count: 300)
+            for (path, reason) in [
+                ("pipe", "is a pipe or the like; a report needs the name of a file"),
+                ("a", "Too many levels of symbolic links"), (long, "File name too long"),
+                ("lost", "is a link that leads nowhere"), ("photo.png/x.html", "Not a directory"),
+                ("absent/x.html", "No such file or directory"), ("model.safetensors", "is the file of the model"),
+                ("./photo.png", "is the file of the photograph"),
+            ] {
+                // So many runs that the test would not end if they began.
+                let outcome = try Program.run(
+                    [
+                        "bench", "-m", "model.safetensors", "photo.png", "-d", "cpu", "--iterations", "1000000",
+                        "--report", path,
+                    ], in: folder)
+                #expect(outcome.exitCode == 1)
+                #expect(outcome.errors == "silhouette bench: \(path): cannot be written: \(reason)\n")
+            }
+        }
+    }
 }

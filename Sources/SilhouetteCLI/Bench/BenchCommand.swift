@@ -7,8 +7,15 @@ import Silhouette
 func bench(_ settings: BenchSettings) throws -> ExitCode {
     // What can be wrong is found before anything takes long.
     let earlier = try settings.comparedFile.map { path throws(BenchError) in try EarlierResults(path: path) }
-    if let path = settings.reportFile { try checkDestination(path, comparedFile: settings.comparedFile) }
     let modelPath = try ModelLocator().locate(settings.model).path
+    if let path = settings.reportFile {
+        try checkDestination(
+            path,
+            others: [
+                (settings.comparedFile, "that --compare reads"), (modelPath, "of the model"),
+                (settings.picture, "of the photograph"),
+            ])
+    }
     let image = try settings.picture.map { try ImageFile.read(path: $0).image }
     let digest = try Model(path: modelPath).graph.weightsDigest
     var report = BenchReport(machine: try MachineFacts(BenchTarget(settings)))
@@ -62,19 +69,29 @@ private func showProgress(_ text: String) {
     if Console.isTerminal { Console.reportRaw("\r\u{1B}[K\(text)") }
 }
 
-/// Refuses a report that could not be written in the end.
-private func checkDestination(_ path: String, comparedFile: String?) throws {
+/// Refuses a report that could not be written in the end, or would replace what is read.
+private func checkDestination(_ path: String, others: [(path: String?, words: String)]) throws {
+    func refuse(_ reason: String) -> ImageError { ImageError(path, .unwritable(reason)) }
+    let systemError: () -> ImageError = { refuse(String(cString: strerror(errno))) }
     var status = stat()
     let exists = stat(path, &status) == 0
-    var compared = stat()
-    if exists, let comparedFile, stat(comparedFile, &compared) == 0, status.st_dev == compared.st_dev,
-        status.st_ino == compared.st_ino
-    {
-        throw ImageError(path, .unwritable("is the file that --compare reads"))
+    guard exists || errno == ENOENT else { throw systemError() }
+    var link = stat()
+    guard exists || lstat(path, &link) != 0 else { throw refuse("is a link that leads nowhere") }
+    for (other, words) in others where exists {
+        var compared = stat()
+        if let other, stat(other, &compared) == 0, status.st_dev == compared.st_dev, status.st_ino == compared.st_ino {
+            throw refuse("is the file \(words)")
+        }
     }
-    if exists, status.st_mode & S_IFMT == S_IFDIR { throw ImageError(path, .unwritable("is a folder")) }
+    if exists {
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: throw refuse("is a folder")
+        case S_IFREG, S_IFCHR: break
+        // To be opened for writing, it would have to be waited for.
+        default: throw refuse("is a pipe or the like; a report needs the name of a file")
+        }
+    }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    guard access(exists ? path : folder, W_OK) == 0 else {
-        throw ImageError(path, .unwritable(String(cString: strerror(errno))))
-    }
+    guard access(exists ? path : folder, W_OK) == 0 else { throw systemError() }
 }
