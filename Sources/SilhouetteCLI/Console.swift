@@ -18,10 +18,15 @@ enum Console {
     /// Whether error messages are seen by a person.
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Writes a line to standard output. A closed output ends the program: nobody reads on.
+    /// Writes a line to standard output. Where that is not possible, the program ends: with a message, unless nobody
+    /// wants to read on.
     static func print(_ line: String) {
+        if writeAll(STDOUT_FILENO, line + "\n") { return }
+        if errno != EPIPE {
+            report("silhouette: standard output: cannot be written: \(String(cString: strerror(errno)))")
+        }
         // At once: exit handlers would take the graphics driver down under threads that are at work in it.
-        if !writeAll(STDOUT_FILENO, line + "\n") { _exit(ExitCode.failure.rawValue) }
+        _exit(ExitCode.failure.rawValue)
     }
 
     /// Writes a message to standard error.
@@ -47,13 +52,26 @@ enum Console {
     }
 }
 
-/// A message that stays one line and does not steer the terminal, whatever names it quotes: control characters are
-/// written as `\n`, `\t`, `\u{1B}`.
+/// A message that stays one line and does not steer the terminal, whatever names it quotes: control characters, and
+/// those that turn the direction of text around, are written as `\n`, `\t`, `\u{1B}`.
 package func singleLine(_ message: String) -> String {
-    guard message.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return message }
+    guard message.unicodeScalars.contains(where: \.steersText) else { return message }
     return message.unicodeScalars.map { scalar in
-        scalar.properties.generalCategory == .control ? scalar.escaped(asASCII: false) : String(scalar)
+        guard scalar.steersText else { return String(scalar) }
+        return scalar.value < 0x80
+            ? scalar.escaped(asASCII: false) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
     }.joined()
+}
+
+extension Unicode.Scalar {
+    /// Whether it begins a line, moves a terminal's cursor or turns the direction of the text around it. Other marks
+    /// without a look of their own belong to many scripts, and stay.
+    var steersText: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: properties.isBidiControl
+        }
+    }
 }
 
 /// How the program ends.

@@ -69,4 +69,26 @@ struct BenchFaultTests {
             }
         }
     }
+
+    @Test("Figures that cannot be written are one line and exit code 1; a reader that goes away is no line")
+    func outputs() throws {
+        try withScratchFolder { folder in
+            for (redirection, message) in [
+                (">/dev/full", "silhouette: standard output: cannot be written: No space left on device\n"),
+                (">&-", "silhouette: standard output: cannot be written: Bad file descriptor\n"),
+                ("> >(exec <&-)", ""),
+            ] {
+                for command in [
+                    "$BENCH --report page.html 2> >(grep -v warning >&2)", "\(Program.path) --help",
+                    "\(Program.path) model -m \(Program.model)", "\(Program.path) devices",
+                ] {
+                    let outcome = try shell("(sleep 0.2; \(command)) \(redirection)", in: folder)
+                    #expect(outcome.exitCode == 1, "\(command) \(redirection)")
+                    #expect(outcome.errors == message, "\(command) \(redirection)")
+                }
+            }
+            // The page does not depend on it.
+            #expect(try fileNames(in: folder).contains("page.html"))
+        }
+    }
 }
