@@ -53,6 +53,8 @@ package struct Markup: Sendable {
             // Neither XML nor HTML has these, not even escaped.
             case "\u{0}"..."\u{8}", "\u{B}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{FFFE}", "\u{FFFF}":
                 result += "\u{FFFD}"
+            // These would turn around what follows them.
+            case _ where scalar.properties.isBidiControl: result += "\u{FFFD}"
             default: result.unicodeScalars.append(scalar)
             }
         }
