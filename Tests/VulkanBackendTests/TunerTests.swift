@@ -1,5 +1,6 @@
 import DeviceSupport
 import ModelGraph
+import Synchronization
 import TestSupport
 import Testing
 import VulkanBackend
@@ -46,6 +47,20 @@ struct TunerTests {
         #expect(try tuner.variants(for: graph, settings) == chosen)
         #expect(device.measured.count == count)
         #expect(tuner.summary.text.contains("5 of 5 shapes computed faster"))
+    }
+
+    @Test("What has been chosen can be asked while measurements are under way")
+    func summary() throws {
+        let tuners = Mutex<[Tuner]>([])
+        let device = FakeTiming { _, _ in
+            let summary = tuners.withLock(\.first)?.summary
+            #expect(summary?.measuredCount == 0)
+            return 1
+        }
+        let tuner = try device.tuner(.quick, record())
+        tuners.withLock { $0 = [tuner] }
+        _ = try tuner.variants(for: graph, settings)
+        #expect(tuner.summary.measuredCount == shapes.count)
     }
 
     @Test("Quick tries ways to read in a few tiles; full tries all that is possible")
@@ -156,8 +171,12 @@ struct TunerTests {
             }
             #expect(error?.isDeviceLost == true)
             let next = device()
-            let chosen = try next.tuner(.quick, record(folder)).variants(for: graph, settings)
+            let nextTuner = try next.tuner(.quick, record(folder))
+            let chosen = try nextTuner.variants(for: graph, settings)
             #expect(chosen.count == shapes.count && next.measured.isEmpty)
+            #expect(
+                nextTuner.summary.text
+                    == "quick, 0 of 5 shapes computed faster; left 5 alone, whose measurement did not end before")
             #expect(chosen.allSatisfy { $0.value == .standard(for: $0.key, settings) })
             #expect(try next.tuner(.full, record(folder)).variants(for: graph, settings).values.contains(target))
         }

@@ -65,7 +65,8 @@ struct TuningTests {
             let next = VulkanBackend(try TestDevice.open(), precision: .float32, cacheFolder: folder, tuning: .quick)
             #expect(try run(next) == run(FrameDevice.backend()))
             #expect(next.tuningSummary?.measuredCount == 0)
-            #expect(next.tuningSummary?.rememberedCount == 5)
+            #expect(next.tuningSummary?.rememberedCount == 0)
+            #expect(next.tuningSummary?.abandonedCount == 5)
         }
     }
 }

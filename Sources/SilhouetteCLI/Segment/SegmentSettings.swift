@@ -168,7 +168,7 @@ extension Option {
             "tune", nil, "off|quick|full",
             """
             How long to look, the first time, for the fastest variants of a Vulkan device's shaders; results do not change. \
-            quick: a second, full: half a minute at most.
+            quick: about a second, full: about half a minute.
             (default: quick on a graphics processor, off on a software device)
             """
         ) { settings, value throws(UsageError) in

@@ -30,7 +30,9 @@ package final class Tuner: VariantChooser {
     private let now: @Sendable () -> Double
     /// Prepares the measurements of one call, which may share what they like.
     private let prepare: @Sendable () -> MakeTimer
+    /// Held while measuring: two measurements at once would disturb each other.
     private let state: Mutex<State>
+    private let latestSummary: Mutex<TuningSummary>
 
     /// By how much another variant must be faster than the standard one: less may be chance.
     private static let leastGain = 0.03
@@ -49,16 +51,19 @@ package final class Tuner: VariantChooser {
         self.shaderDigest = shaderDigest
         self.now = now
         self.prepare = prepare
-        state = Mutex(State(record: record, secondsLeft: level.seconds, summary: TuningSummary(level: level)))
+        let summary = TuningSummary(level: level)
+        state = Mutex(State(record: record, secondsLeft: level.seconds, summary: summary))
+        latestSummary = Mutex(summary)
     }
 
-    /// What has been chosen so far.
-    package var summary: TuningSummary { state.withLock(\.summary) }
+    /// What has been chosen so far, without waiting for measurements that are under way.
+    package var summary: TuningSummary { latestSummary.withLock(\.self) }
 
     package func variants(for graph: Graph, _ settings: PlanSettings) throws(VulkanError)
         -> [ConvolutionShape: Variant]
     {
         try state.withLock { state throws(VulkanError) in
+            defer { latestSummary.withLock { $0 = state.summary } }
             var layers: [ConvolutionShape: (index: Int, work: Int)] = [:]
             for (index, layer) in graph.layers.enumerated() {
                 guard let shape = ConvolutionShape(layer, in: graph, batch: settings.batch) else { continue }
@@ -84,7 +89,11 @@ package final class Tuner: VariantChooser {
         let isPossible = entry.variant == standard || entry.variant.isPossible(for: shape, settings, on: limits)
         guard isPossible else { return }
         state.variants[shape] = entry.variant
-        state.summary.add(entry.variant, insteadOf: standard, wasMeasured: false)
+        if entry.origin == .begun {
+            state.summary.abandonedCount += 1
+        } else {
+            state.summary.add(entry.variant, insteadOf: standard, wasMeasured: false)
+        }
     }
 
     private func measure(

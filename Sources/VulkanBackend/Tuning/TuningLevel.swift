@@ -5,15 +5,15 @@ import VulkanCompute
 public enum TuningLevel: String, Sendable, CaseIterable {
     /// None: each layer is computed in its standard variant.
     case off
-    /// A second at most: ways to read, in a few tiles.
+    /// About a second: ways to read, in a few tiles.
     case quick
-    /// Half a minute at most: every variant.
+    /// About half a minute: every variant.
     case full
 
     /// What is sensible for a kind of device. A driver that is software has fewer differences to find and takes longer to compile.
     public static func standard(for kind: PhysicalDevice.Kind) -> TuningLevel { kind == .software ? .off : .quick }
 
-    /// Seconds that all measurements of a process may take, compiling included.
+    /// Seconds after which no measurement of a process begins, compiling included. One that has begun comes to its end.
     var seconds: Double {
         switch self {
         case .off: 0

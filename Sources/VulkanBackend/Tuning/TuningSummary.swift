@@ -8,6 +8,8 @@ public struct TuningSummary: Sendable {
     public internal(set) var standardCount = 0
     /// Shapes that could not be measured.
     public internal(set) var failedCount = 0
+    /// Shapes whose measurement ended the device or the program before, and that are left alone.
+    public internal(set) var abandonedCount = 0
     /// What measuring took.
     public internal(set) var seconds = 0.0
     /// Shapes for each variant that was faster than the standard one.
@@ -25,7 +27,7 @@ public struct TuningSummary: Sendable {
     /// One line, as in
     /// `full, 21 of 34 shapes computed faster: 12 as texels 2x2 64, 9 as storage 4x4 64 shared; measured 34 in 8.1 s`.
     public var text: String {
-        let total = measuredCount + rememberedCount + standardCount + failedCount
+        let total = measuredCount + rememberedCount + standardCount + failedCount + abandonedCount
         let changed = counts.values.reduce(0, +)
         let sorted = counts.sorted { ($1.value, $0.key.description) < ($0.value, $1.key.description) }
         var list = sorted.prefix(Self.listLength).map { "\($0.value) as \($0.key)" }
@@ -40,6 +42,7 @@ public struct TuningSummary: Sendable {
             parts.append("measured \(measuredCount) in \(tenths / 10).\(tenths % 10) s")
         }
         if rememberedCount > 0 { parts.append("knew \(rememberedCount)") }
+        if abandonedCount > 0 { parts.append("left \(abandonedCount) alone, whose measurement did not end before") }
         if failedCount > 0 { parts.append("could not measure \(failedCount)") }
         if standardCount > 0 { parts.append("no time for \(standardCount)") }
         return parts.joined(separator: "; ")
