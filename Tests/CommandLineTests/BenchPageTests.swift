@@ -76,6 +76,22 @@ struct BenchPageTests {
         #expect(!reader.text.contains("nan") && !reader.text.contains(" inf"))
     }
 
+    @Test(
+        "The number of a point stands where no line goes",
+        arguments: [
+            // Heights in the drawing, downwards, 100 apart; which point; above in a chart of one line; then the side.
+            ([50.0, 50, 50], 1, true, true, "middle"), ([50, 40, 30], 1, true, true, "middle"),
+            ([200, 100, 0], 0, true, true, "end"), ([200, 100, 0], 1, true, true, "end"),
+            ([200, 100, 0], 2, true, true, "middle"), ([0, 100, 200], 1, true, true, "start"),
+            ([0, 100, 0], 1, true, false, "middle"), ([200, 100, 200], 1, true, true, "middle"),
+            ([200, 100, 0], 1, false, false, "start"), ([0, 100, 200], 1, false, false, "end"),
+        ])
+    func labels(heights: [Double], index: Int, isAbove: Bool, staysAbove: Bool, anchor: String) {
+        let places = heights.enumerated().map { (x: Double($0.offset) * 100, y: $0.element) }
+        let side = LabelSide(places, index, isAbove: isAbove, isAlone: true)
+        #expect(side.isAbove == staysAbove && side.anchor == anchor)
+    }
+
     @Test("One run, one latency: a page without empty sections")
     func smallest() throws {
         let page = BenchFixtures.report([BenchFixtures.run(BenchFixtures.configuration(), [2])]).page

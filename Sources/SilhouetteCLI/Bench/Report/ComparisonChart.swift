@@ -19,16 +19,21 @@ struct ComparisonChart {
             axis.place(of: min(max(value, axis.range.lowerBound), axis.range.upperBound))
         }
         let band = Comparison.leastDifference
-        var parts = [box(x(1 - band), top, x(1 + band) - x(1 - band), bottom - top, class: "band")]
-        parts += axis.bottom(top: top, bottom: bottom, title: "new median over old median")
+        var parts = axis.bottom(top: bottom, bottom: bottom, title: "new median over old median")
+        // Both words stay inside the drawing.
+        let words = min(max(x(1), left + 62), right - 62)
         parts += [
-            line(x(1), top, x(1), bottom, class: "median"),
-            label("\u{2190} faster", x(1) - 8, 13, anchor: "end", class: "soft"),
-            label("slower \u{2192}", x(1) + 8, 13, class: "soft"),
+            label("\u{2190} faster", words - 8, 13, anchor: "end", class: "soft"),
+            label("slower \u{2192}", words + 8, 13, class: "soft"),
         ]
         for (index, (configuration, comparison)) in rows.enumerated() {
             let middle = top + Double(index) * pitch + 27
             let style = comparison.verdict.style
+            // The scale goes on beside each dot, not through the words above it.
+            let (over, under) = (middle - 8, min(middle + 8, bottom))
+            parts.append(box(x(1 - band), over, x(1 + band) - x(1 - band), under - over, class: "band"))
+            parts += axis.ticks.map { line(axis.place(of: $0), over, axis.place(of: $0), under, class: "grid") }
+            parts.append(line(x(1), over, x(1), under, class: "median"))
             parts += [
                 label(configuration.title, left, middle - 12, bold: true),
                 label(

@@ -37,7 +37,8 @@ enum ReportStyle {
         dl.notes div { grid-template-columns: 130px 1fr; font-size: 14px; }
         dt { color: var(--soft); }
         dd { margin: 0; overflow-wrap: anywhere; }
-        .warning { margin: 14px 0 0; padding: 8px 12px; border-left: 4px solid var(--second); background: var(--band); }
+        .warning { margin: 14px 0; padding: 8px 12px; border-left: 4px solid var(--second); background: var(--band); }
+        .warning:last-child { margin-bottom: 0; }
         .scroll { overflow-x: auto; margin-bottom: 10px; }
         table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums; }
         th, td { padding: 5px 7px; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--edge); }
@@ -59,7 +60,8 @@ enum ReportStyle {
         details { margin-top: 14px; }
         summary { cursor: pointer; padding: 4px 0; }
         svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif; }
-        svg text { fill: var(--ink); font-variant-numeric: tabular-nums; }
+        svg text { fill: var(--ink); font-variant-numeric: tabular-nums;
+          paint-order: stroke; stroke: var(--card); stroke-width: 3px; stroke-linejoin: round; }
         svg text.soft { fill: var(--soft); }
         svg text.text-first { fill: var(--first); } svg text.text-second { fill: var(--second); }
         svg text.text-good { fill: var(--good); } svg text.text-bad { fill: var(--bad); }

@@ -56,25 +56,28 @@ struct SweepChart {
             parts.append(label("\(batch)", x(batch), bottom + 17, anchor: "middle", class: "soft"))
         }
         parts.append(label("pictures in a batch", (left + right) / 2, bottom + 34, anchor: "middle", class: "soft"))
+        var labels: [Markup] = []
         for (index, (_, points)) in series.enumerated() {
             let style = index == 0 ? "first" : "second"
-            let places = points.map { (x($0.batch), vertical.place(of: $0.value)) }
+            let places = points.map { (x: x($0.batch), y: vertical.place(of: $0.value)) }
             parts.append(
                 .element(
                     "polyline",
                     [
-                        "points": places.map { "\(place($0.0)),\(place($0.1))" }.joined(separator: " "),
+                        "points": places.map { "\(place($0.x)),\(place($0.y))" }.joined(separator: " "),
                         "class": "series \(style)",
                     ]))
-            for (point, place) in zip(points, places) {
-                parts.append(marker(place, style))
-                parts.append(
+            for (number, point) in points.enumerated() {
+                parts.append(marker(places[number], style))
+                let side = LabelSide(places, number, isAbove: isHighest(point, in: index), isAlone: series.count == 1)
+                labels.append(
                     label(
-                        decimal(point.value, places: point.value < 1000 ? 1 : 0), place.0,
-                        isHighest(point, in: index) ? place.1 - 9 : place.1 + 18, anchor: "middle",
-                        class: "text-\(style)"))
+                        decimal(point.value, places: point.value < 1000 ? 1 : 0), places[number].x + side.shift,
+                        places[number].y + (side.isAbove ? -9 : 18), anchor: side.anchor, class: "text-\(style)"))
             }
         }
+        // Over all lines.
+        parts += labels
         return .element(
             "figure", [:],
             [
@@ -109,5 +112,36 @@ struct SweepChart {
         series.enumerated().allSatisfy { other, line in
             other == index || line.points.allSatisfy { $0.batch != point.batch || $0.value < point.value }
         }
+    }
+}
+
+/// Where a point's number stands, so that the lines to its neighbours do not go through it.
+package struct LabelSide {
+    package private(set) var isAbove: Bool
+    package private(set) var anchor = "middle"
+    private(set) var shift = 0.0
+
+    /// - Parameters:
+    ///   - places: The points of a line, from left to right.
+    ///   - isAlone: Whether there is no other line, and so room on both sides.
+    package init(_ places: [(x: Double, y: Double)], _ index: Int, isAbove: Bool, isAlone: Bool) {
+        let here = places[index]
+        // A line that is flatter than this passes below or above the number.
+        func isSteep(_ neighbour: (x: Double, y: Double), _ isUp: Bool) -> Bool {
+            (isUp ? here.y - neighbour.y : neighbour.y - here.y) > 0.3 * abs(neighbour.x - here.x)
+        }
+        func blocked(_ isUp: Bool) -> (left: Bool, right: Bool) {
+            (
+                index > 0 && isSteep(places[index - 1], isUp),
+                index + 1 < places.count && isSteep(places[index + 1], isUp)
+            )
+        }
+        var sides = blocked(isAbove)
+        self.isAbove = isAbove
+        if sides == (true, true), isAlone {
+            self.isAbove.toggle()
+            sides = (false, false)
+        }
+        if sides.left != sides.right { (anchor, shift) = sides.left ? ("start", -4) : ("end", 4) }
     }
 }
