@@ -16,7 +16,7 @@ enum BenchFixtures {
             configuration, driver: "portable", latencies: latencies, firstRunMilliseconds: 30.25,
             peakResidentByteCount: 3 << 20, work: Work(operationCount: 4_000_000, byteCount: 1_000_000))
         run.layers = layers
-        if !layers.isEmpty { run.rates = DeviceRates(gigaflops: 4, gigabytesPerSecond: 2) }
+        if !layers.isEmpty { run.rates = DeviceRates(gigaflops: 4, gigabytesPerSecond: 2, movedByteCount: 3_200_000) }
         return run
     }
 

@@ -57,7 +57,7 @@ struct BenchReportTests {
         #expect(layers[1]["floor_ms"] as? Double == 0.4)
         #expect(layers[2]["floor_ms"] is NSNull)
         let rates = try #require(result["best_rates"] as? [String: Double])
-        #expect(rates == ["gflops": 4, "gb_per_second": 2])
+        #expect(rates == ["gflops": 4, "gb_per_second": 2, "gb_per_second_of_bytes": 3_200_000])
     }
 
     @Test("The facts of the machine are in the document")
@@ -85,6 +85,7 @@ struct BenchReportTests {
         let parts = [
             "median 2.00 ms of 3 runs", "max 4.00 ms", "1000.0", "2.0 GFLOP/s, 0.5 GB/s", "30.25 ms", "3.0 MiB",
             "1.500", "50.0 %", "0.750", "conv2d 3x3", "Processor <X> & Co",
+            "best rates: 4.0 GFLOP/s, 2.0 GB/s (of 3.2 MB)",
         ]
         for part in parts { #expect(report.table.contains(part), "\(part) is missing in\n\(report.table)") }
         #expect(report.table.split(separator: "\n").allSatisfy { $0.last != " " })
@@ -113,7 +114,7 @@ struct BenchReportTests {
         layers[0].milliseconds = 0.1  // 30 GFLOP/s and 4 GB/s, more than was measured
         let report = BenchFixtures.report([BenchFixtures.run(BenchFixtures.configuration(), [2], layers: layers)])
         let run = report.runs[0]
-        #expect(run.rates == DeviceRates(gigaflops: 30, gigabytesPerSecond: 4))
+        #expect(run.rates == DeviceRates(gigaflops: 30, gigabytesPerSecond: 4, movedByteCount: 400_000))
         #expect(abs(try #require(run.layers[0].floorMilliseconds) - 0.1) < 1e-9)
         #expect(abs(try #require(run.layers[1].floorMilliseconds) - 0.2) < 1e-9)
     }

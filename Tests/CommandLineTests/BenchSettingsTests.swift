@@ -16,6 +16,8 @@ struct BenchSettingsTests {
         #expect(settings.precisions == [.float16, .float32])
         #expect(settings.comparedFile == "a.json")
         #expect(settings.reportFile == "b.html")
+        #expect(try parse("--iterations", "1000000", "--layers")?.profiledRunCount == 1000)
+        #expect(try parse("--iterations", "7", "--layers")?.profiledRunCount == 7)
         let defaults = try #require(try parse())
         #expect(defaults.batches == [1] && defaults.precisions == [.float32])
     }

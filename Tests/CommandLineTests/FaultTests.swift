@@ -53,9 +53,11 @@ struct FaultTests {
             #expect(outcome.text.split(separator: "\n").count == names.count)
             #expect(outcome.text.contains("in/a\\u{1B}[31m\\nb.png -> out/a\\u{1B}[31m\\nb.png: "))
             #expect(outcome.text.contains("in/写真.png -> "))
-            let absent = try segment("no\nsuch\u{7}.png", in: folder)
+            let absent = try segment("no\nsuch\u{7}\u{202E}\u{2028}.png", in: folder)
             #expect(
-                absent.errors == "silhouette: no\\nsuch\\u{07}.png: cannot be read: No such file or directory\n")
+                absent.errors
+                    == "silhouette: no\\nsuch\\u{07}\\u{202E}\\u{2028}.png: cannot be read: No such file or directory\n"
+            )
         }
     }
 

@@ -1,4 +1,5 @@
 import SilhouetteCLI
+import TestSupport
 import Testing
 
 @Suite("Facts of the machine")
@@ -18,6 +19,17 @@ struct MachineFactsTests {
             CPUInfo.name(in: "processor\t: 0\nHardware\t: BCM2835\nModel\t\t: Raspberry Pi 4\n") == "Raspberry Pi 4")
         #expect(CPUInfo.name(in: "processor\t: 0\n") == nil && CPUInfo.name(in: "") == nil)
         #expect(CPUInfo.clock(in: "cpu MHz : 0.000") == nil)
+    }
+
+    @Test("A processor without a clock, as one that is switched off, hides no other's")
+    func clocks() throws {
+        try withScratchFolder { folder in
+            #expect(CPUClock.fastest("now", in: folder) == nil)
+            for (index, text) in [(1, "1200000\n"), (2, "<unsupported>\n"), (9, "3400500\n"), (12, "800000\n")] {
+                try makeFile("\(folder)/cpu\(index)/cpufreq/now", Array(text.utf8))
+            }
+            #expect(CPUClock.fastest("now", in: folder) == 3400.5)
+        }
     }
 
     @Test("Time that was spent working, without waiting, and without guests twice")

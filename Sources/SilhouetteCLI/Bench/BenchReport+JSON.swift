@@ -47,6 +47,7 @@ extension BenchRun {
             "best_rates": rates.map { rates in
                 .object([
                     "gflops": .number(rates.gigaflops), "gb_per_second": .number(rates.gigabytesPerSecond),
+                    "gb_per_second_of_bytes": .integer(rates.movedByteCount),
                 ])
             } ?? .null,
             "latencies_ms": .list(samples),

@@ -105,9 +105,7 @@ extension BenchReport {
         let heading = runs.count == 1 ? [] : ["layers, \(run.configuration.title):"]
         var lines = heading + text.lines
         if let rates = run.rates, rates.gigaflops > 0 {
-            lines.append(
-                "best rates: \(decimal(rates.gigaflops, places: 1)) GFLOP/s, "
-                    + "\(decimal(rates.gigabytesPerSecond, places: 1)) GB/s")
+            lines.append("best rates: \(rates.text)")
         }
         return lines
     }

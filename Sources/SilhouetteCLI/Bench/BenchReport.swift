@@ -48,9 +48,7 @@ extension BenchReport {
             let sum = run.layerSum
             for layer in run.layers where layer.milliseconds > sum / 100 {
                 guard let work = layer.work else { continue }
-                rates.gigaflops = max(rates.gigaflops, work.gigaflops(in: layer.milliseconds))
-                rates.gigabytesPerSecond = max(
-                    rates.gigabytesPerSecond, work.gigabytesPerSecond(in: layer.milliseconds))
+                rates.learn(from: work, in: layer.milliseconds)
             }
             best[run.configuration.precision] = rates
         }
@@ -68,5 +66,6 @@ extension BenchReport {
 /// What the floors of layers are.
 package let floorExplanation = """
     what the layer would take at the best rates measured on this device, those of one large convolution, one large \
-    addition or a layer that did better; whichever takes longer: its operations, or the bytes that it must move
+    addition or a layer that did better; whichever takes longer: its operations, or the bytes that it must move. \
+    Where the best rate is that of a few MB, it may be a cache's, which layers that move more cannot reach
     """

@@ -26,6 +26,9 @@ package struct BenchSettings: Sendable {
     package var reportFile: String?
 
     package init() {}
+
+    /// How many runs are timed layer by layer: as many say it well, and a million would not fit into memory.
+    package var profiledRunCount: Int { min(iterations, 1000) }
 }
 
 extension Command<BenchSettings> {
@@ -45,7 +48,8 @@ extension Command<BenchSettings> {
             GB/s:      what all layers read and write, weights included, over the median latency
             floor:     what the layer would take at the best rates measured on this device, those of one large
                        convolution, one large addition or a layer that did better; whichever takes longer:
-                       its operations, or the bytes that it must move
+                       its operations, or the bytes that it must move. Where the best rate is that of a few MB,
+                       it may be a cache's, which layers that move more cannot reach
             verdict:   faster or slower where the medians differ by at least 3 per cent, and the notches
                        around them, median +- 1.57 x (p75 - p25) / sqrt(runs), do not meet. Runs are compared
                        with those of the same model, precision, batch, scope and input, on the same device
@@ -95,7 +99,10 @@ extension Command<BenchSettings> {
                 """,
                 \.scope, default: .network),
             .text("input", nil, "PHOTO", "The same as the operand PHOTO.", \.picture),
-            .flag("layers", nil, "Say how long each layer took, too, beside its floor. (scope network)", \.listsLayers),
+            .flag(
+                "layers", nil,
+                "Say how long each layer took, too, beside its floor; measured in up to 1000 more runs. (scope network)",
+                \.listsLayers),
             .flag("json", nil, "Print one JSON object in place of the table.", \.printsJSON),
             .text(
                 "compare", nil, "OLD.json", "Say what is faster or slower than in a file of --json.", \.comparedFile),

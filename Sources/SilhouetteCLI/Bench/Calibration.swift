@@ -18,27 +18,26 @@ struct Calibration {
 
     /// The device's rates; zero where it has no clock.
     func rates() -> DeviceRates {
-        DeviceRates(
-            gigaflops: best(sides: [16, 32, 64, 128, 256], enough: 0.05, convolution) { work, seconds in
-                work.gigaflops(in: seconds * 1000)
-            },
-            gigabytesPerSecond: best(sides: [32, 64, 128, 256, 512], enough: 0.02, addition) { work, seconds in
-                work.gigabytesPerSecond(in: seconds * 1000)
-            })
+        var rates = DeviceRates(gigaflops: 0, gigabytesPerSecond: 0)
+        for (work, seconds) in times(sides: [16, 32, 64, 128, 256], enough: 0.05, convolution) {
+            rates.gigaflops = max(rates.gigaflops, work.gigaflops(in: seconds * 1000))
+        }
+        for (work, seconds) in times(sides: [32, 64, 128, 256, 512], enough: 0.02, addition) {
+            rates.learn(from: work, in: seconds * 1000)
+        }
+        return rates
     }
 
-    /// The best rate of the second last layer, the one that counts.
-    private func best(
-        sides: [Int], enough: Double, _ makeGraph: (Int) throws -> Graph, _ rate: (Work, Double) -> Double
-    ) -> Double {
-        var best = 0.0
+    /// What the second last layer, the one that counts, has to do at each size, and how long it takes.
+    private func times(sides: [Int], enough: Double, _ makeGraph: (Int) throws -> Graph) -> [(Work, Double)] {
+        var times: [(Work, Double)] = []
         for side in sides {
             // A device with too little memory for one size has told what it can at the sizes before.
             guard let (work, seconds) = try? measure(makeGraph(side)), seconds > 0 else { break }
-            best = max(best, rate(work, seconds))
+            times.append((work, seconds))
             if seconds > enough { break }
         }
-        return best
+        return times
     }
 
     private func measure(_ graph: Graph) throws -> (Work, Double) {

@@ -83,7 +83,7 @@ struct NetworkBenchmark {
         let graph = network.trunk.graph
         var times = [[Double]](repeating: [], count: graph.layers.count)
         var maskTimes: [Double] = []
-        for _ in 0..<settings.iterations {
+        for _ in 0..<settings.profiledRunCount {
             for (index, seconds) in try network.profile().enumerated() { times[index].append(seconds * 1000) }
             let start = ContinuousClock.now
             masks.make()

@@ -32,21 +32,15 @@ package enum CPUInfo {
 }
 
 /// Clocks as the kernel's frequency driver has them, in MHz; nil where there is none, as in most virtual machines.
-enum CPUClock {
+package enum CPUClock {
     /// The fastest of all processors now.
     static var present: Double? { fastest("scaling_cur_freq") }
     /// The fastest that any processor can have.
     static var greatest: Double? { fastest("cpuinfo_max_freq") }
 
-    private static func fastest(_ name: String) -> Double? {
-        var fastest: Double?
-        for index in 0..<4096 {
-            guard let kilohertz = SystemFile.number("/sys/devices/system/cpu/cpu\(index)/cpufreq/\(name)") else {
-                break
-            }
-            fastest = max(fastest ?? 0, kilohertz / 1000)
-        }
-        return fastest
+    /// - Parameter folder: Where the kernel describes its processors. Those that are switched off have no clock there.
+    package static func fastest(_ name: String, in folder: String = "/sys/devices/system/cpu") -> Double? {
+        (0..<1024).compactMap { SystemFile.number("\(folder)/cpu\($0)/cpufreq/\(name)") }.max().map { $0 / 1000 }
     }
 }
 

@@ -23,10 +23,26 @@ package struct Work: Sendable, Equatable {
 package struct DeviceRates: Sendable, Equatable {
     package var gigaflops: Double
     package var gigabytesPerSecond: Double
+    /// How many bytes were moved at that rate: few may have come from a cache, and more would then come slower.
+    package var movedByteCount: Int
 
-    package init(gigaflops: Double, gigabytesPerSecond: Double) {
+    package init(gigaflops: Double, gigabytesPerSecond: Double, movedByteCount: Int = 0) {
         self.gigaflops = gigaflops
         self.gigabytesPerSecond = gigabytesPerSecond
+        self.movedByteCount = movedByteCount
+    }
+
+    /// Takes over what is better of a layer that took `milliseconds`.
+    package mutating func learn(from work: Work, in milliseconds: Double) {
+        gigaflops = max(gigaflops, work.gigaflops(in: milliseconds))
+        let rate = work.gigabytesPerSecond(in: milliseconds)
+        if rate > gigabytesPerSecond { (gigabytesPerSecond, movedByteCount) = (rate, work.byteCount) }
+    }
+
+    /// For people: `4.0 GFLOP/s, 2.0 GB/s (of 0.4 MB)`.
+    package var text: String {
+        "\(decimal(gigaflops, places: 1)) GFLOP/s, \(decimal(gigabytesPerSecond, places: 1)) GB/s "
+            + "(of \(decimal(Double(movedByteCount) / 1e6, places: 1)) MB)"
     }
 
     /// The milliseconds that work takes at least at these rates; nil where they are not known.

@@ -105,7 +105,6 @@ struct LayerChart {
         guard floors > 0, let rates = run.rates else { return "The median of each layer's times." }
         return "Layers with a floor take \(decimal(times, places: 2)) ms together, "
             + "\(decimal(times / floors, places: 1)) times their floors of \(decimal(floors, places: 2)) ms. "
-            + "Best rates: \(decimal(rates.gigaflops, places: 1)) GFLOP/s, "
-            + "\(decimal(rates.gigabytesPerSecond, places: 1)) GB/s."
+            + "Best rates: \(rates.text)."
     }
 }
