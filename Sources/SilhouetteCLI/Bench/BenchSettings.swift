@@ -53,7 +53,7 @@ extension Command<BenchSettings> {
             verdict:   faster or slower where the medians differ by at least 3 per cent, and the notches
                        around them, median +- 1.57 x (p75 - p25) / sqrt(runs), do not meet. Runs are compared
                        with those of the same model, precision, batch, scope and input, on the same device
-                       with the same threads where the file has it, or else on the device that it has.
+                       with the same threads where the file has it, or else on each that it has.
 
             exit code: 0 done, of a sweep at least in part; 1 nothing could be done, or something is slower than
                        before on the same device; 2 the command line is wrong
