@@ -16,6 +16,8 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
 
+        .systemLibrary(name: "CProcess"),
+
         .systemLibrary(name: "CVulkan", pkgConfig: "vulkan", providers: [.apt(["libvulkan-dev"])]),
 
         // JSON, read strictly and written in order.
@@ -44,6 +46,9 @@ let package = Package(
         // Pictures.
         .target(name: "Imaging", dependencies: ["CPNG", "CTurboJPEG", "CWebP"]),
 
+        // Films, through the programs of ffmpeg.
+        .target(name: "Video", dependencies: ["CProcess", "Imaging"]),
+
         // The bytes between the preview's server and its page.
         .target(name: "PreviewProtocol", dependencies: ["JSONText", "CZlib"]),
 
@@ -54,13 +59,13 @@ let package = Package(
         .target(
             name: "PreviewServer",
             dependencies: [
-                "PreviewProtocol", "CWebSockets", "CZlib", "Silhouette", "ModelGraph", "Imaging",
+                "PreviewProtocol", "CWebSockets", "CZlib", "Silhouette", "ModelGraph", "Imaging", "Video",
             ], exclude: ["README.md"]),
         .executableTarget(
             name: "SilhouetteCLI",
             dependencies: [
                 "Silhouette", "PreviewServer", "JSONText", "ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute",
-                "Verification", "Imaging",
+                "Verification", "Imaging", "Video",
             ]),
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.

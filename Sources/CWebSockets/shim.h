@@ -5,13 +5,10 @@
 
 #include <libwebsockets.h>
 #include <malloc.h>
-#include <spawn.h>
 #include <string.h>
 
-// GNU functions, which headers hide from Swift.
+// A GNU function, which headers hide from Swift.
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
-extern int pipe2(int *, int);
-extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
 
 // Has freed memory go back to the system. The GNU C library would raise its bounds with each large block that is freed, up to
 // 32 MiB, and then keep so much and more: after 256 MiB of messages had come and gone, 30 to 60 MB stayed. Bounds that are set

@@ -1,6 +1,7 @@
 import Glibc
 import PreviewProtocol
 import Synchronization
+import Video
 
 /// Plays a video file over and over, or a camera, through the program ffmpeg, as a stream of JPEG files.
 ///
@@ -108,7 +109,12 @@ final class PlayedSource: @unchecked Sendable {
     /// - Parameter take: Gets each frame, and nil when a tenth of a second has passed without one.
     /// - Returns: The last line that ffmpeg complained with.
     private func play(_ take: (JPEGSplitter.File?) -> Bool) throws(ServerError) -> String? {
-        let child = try ChildProcess(arguments)
+        let child: ChildProcess
+        do throws(VideoError) {
+            child = try ChildProcess(arguments)
+        } catch {
+            throw ServerError(error.description)
+        }
         var splitter = JPEGSplitter(byteLimit: byteLimit, room: MessageHeader.byteCount)
         var complaints = ""
         var buffer = [UInt8](repeating: 0, count: 1 << 17)
