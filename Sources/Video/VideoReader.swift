@@ -1,0 +1,145 @@
+import Glibc
+import Imaging
+import Synchronization
+
+/// A frame of a film.
+public struct VideoFrame: Sendable {
+    /// Its picture, upright, RGB or RGBA.
+    public var image: Image
+    /// When it is shown, in units of the film's time base.
+    public var timestamp: Int
+}
+
+/// Reads the frames of a film, one after the other, through the program ffmpeg.
+///
+/// Frames come upright, all of one size (in a film that changes it, later ones are fitted into the first one's), each with its own
+/// timestamp. One thread reads; `stop` may be called from any.
+public final class VideoReader: @unchecked Sendable {
+    /// How a film ended.
+    public enum Ending: Equatable, Sendable {
+        /// As it should.
+        case whole
+        /// Something was wrong with it, in ffmpeg's words; the frames that were given are what could be read.
+        case damaged(String)
+    }
+
+    /// What is read.
+    public let film: Film
+    private var child: ChildProcess
+    private let complaints: Complaints
+    private var reader: NUTReader?
+    private var hasEnded = false
+    private var damage: String?
+    private let isStopped = Mutex(false)
+
+    /// Starts to read.
+    ///
+    /// - Parameter sound: Where the film's sound goes, where that is wanted: a file that is open for writing.
+    public init(_ film: Film, sound: SoundExtraction? = nil) throws(VideoError) {
+        self.film = film
+        child = try ChildProcess(
+            Self.arguments(film, sound), input: film.feed == nil ? .nothing : .pipe,
+            open: sound.map { [$0.descriptor] } ?? [])
+        complaints = Complaints(of: child.errors)
+        film.feed?.goOn(into: child.input)
+        child.closeInput()
+    }
+
+    /// The next frame; nil at the end, after which `finish` tells how that was.
+    ///
+    /// - Throws: `VideoError` where not a single frame could be read.
+    public func next() throws(VideoError) -> VideoFrame? {
+        guard !hasEnded else { return nil }
+        let isFirst = reader == nil
+        do throws(VideoError) {
+            if isFirst { reader = try NUTReader(ByteStream(descriptor: child.output)) }
+            if let track = reader?.track, let frame = try reader?.next() {
+                return VideoFrame(image: try Self.image(frame, track), timestamp: timestamp(frame, track))
+            }
+        } catch {
+            damage = error.description
+        }
+        hasEnded = true
+        if isFirst, !isStopped.withLock({ $0 }) {
+            let reason = Film.reason(complaints.first ?? damage, film.source)
+            throw VideoError("\(film.source.name): no frame could be read: \(reason)")
+        }
+        return nil
+    }
+
+    /// Ends the film before its time: some more frames may come, then the end. May be called from any thread.
+    public func stop() {
+        isStopped.withLock { isStopped in
+            guard !isStopped else { return }
+            isStopped = true
+            kill(child.id, SIGTERM)
+        }
+    }
+
+    /// Waits for ffmpeg to end and tells whether it had read the whole film. To be called once, after the last frame.
+    public func finish() -> Ending {
+        let wasStopped = isStopped.withLock { isStopped in
+            defer { isStopped = true }  // from now on nobody else has its number
+            return isStopped
+        }
+        if !hasEnded, !wasStopped { kill(child.id, SIGKILL) }
+        // What is still on its way is drained, so that ffmpeg is not held up.
+        drain()
+        let complaint = complaints.first
+        let ending = child.wait()
+        if wasStopped || !hasEnded { return .whole }
+        if let complaint { return .damaged(Film.reason(complaint, film.source)) }
+        switch ending {
+        case .exited(0): return damage.map { .damaged($0) } ?? .whole
+        case .exited(let code): return .damaged("ffmpeg ended with code \(code)")
+        case .signalled(let signal): return .damaged("ffmpeg was ended by signal \(signal)")
+        }
+    }
+
+    /// ffmpeg may count in parts of the film's own unit.
+    private func timestamp(_ frame: NUTReader.Frame, _ track: NUTReader.Track) -> Int {
+        let own = film.info.timeBase
+        if track.timeBase == own { return frame.timestamp }
+        return Int((Double(frame.timestamp) * (track.timeBase.value / own.value)).rounded())
+    }
+
+    private func drain() {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(child.output, &buffer, buffer.count)
+            if count == 0 || (count < 0 && errno != EINTR) { return }
+        }
+    }
+
+    private static func image(_ frame: NUTReader.Frame, _ track: NUTReader.Track) throws(VideoError) -> Image {
+        do throws(ImageError) {
+            return try Image(
+                width: track.width, height: track.height, format: track.channelCount == 4 ? .rgba : .rgb,
+                bytes: frame.bytes)
+        } catch {
+            throw VideoError("\(error.reason)")
+        }
+    }
+
+    static func arguments(_ film: Film, _ sound: SoundExtraction?) -> [String] {
+        let (info, options) = (film.info, film.options)
+        let colors = VideoColors(info)
+        let size = "\(info.width):\(info.height)"
+        // The turn that the film asks for comes before these filters by itself.
+        let filters = [
+            "scale=\(size):force_original_aspect_ratio=decrease:in_color_matrix=\(colors.filterMatrix):\(VideoColors.exactly)",
+            "format=\(info.hasAlpha ? "rgba" : "rgb24")", "pad=\(size):-1:-1",
+        ]
+        var arguments = ["ffmpeg", "-nostdin", "-hide_banner", "-v", "error", "-y"]
+        if info.needsVPXDecoder { arguments += ["-c:v", info.codec == "vp8" ? "libvpx" : "libvpx-vp9"] }
+        if options.isLooped { arguments += ["-stream_loop", "-1"] }
+        if let start = options.start { arguments += ["-ss", plain(start)] }
+        if let duration = options.duration { arguments += ["-t", plain(duration)] }
+        arguments += film.source.arguments(options)
+        arguments += ["-map", "0:\(info.streamIndex)", "-vf", filters.joined(separator: ",")]
+        // Every frame once, with its own timestamp.
+        arguments += ["-c:v", "rawvideo", "-fps_mode", "passthrough", "-enc_time_base", "-1"]
+        arguments += ["-map_metadata", "-1", "-write_index", "0", "-flush_packets", "1", "-f", "nut", "pipe:1"]
+        return arguments + (sound?.arguments ?? [])
+    }
+}
