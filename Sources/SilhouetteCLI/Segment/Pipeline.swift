@@ -13,7 +13,7 @@ private final class Handoff<Value: Sendable>: Sendable {
 
     func put(_ value: Value) {
         empty.wait()
-        slot.withLock { $0 = value }
+        slot.withLock { $0 = .some(value) }
         full.signal()
     }
 
@@ -41,17 +41,29 @@ package func runPipeline<Input: Sendable, Read: Sendable, Done: Sendable>(
     _ inputs: [Input], first: @escaping @Sendable (Input) -> Read, second: (Read) -> Done,
     third: @escaping @Sendable (Done) -> Void
 ) {
-    let read = Handoff<Read>()
+    let rest = Mutex(inputs[...])
+    runPipeline(
+        first: { rest.withLock { $0.popFirst() }.map(first) }, second: second, third: third)
+}
+
+/// Runs a stream through three stages that work side by side, as above, until the first one has nothing more to give.
+///
+/// - Parameter first: Gives the next value of the stream; nil at its end.
+package func runPipeline<Read: Sendable, Done: Sendable>(
+    first: @escaping @Sendable () -> Read?, second: (Read) -> Done, third: @escaping @Sendable (Done) -> Void
+) {
+    let read = Handoff<Read?>()
     let done = Handoff<Done?>()
     let reader = DispatchQueue(label: "silhouette.read")
     let writer = DispatchQueue(label: "silhouette.write")
     reader.async {
-        for input in inputs { read.put(first(input)) }
+        while let value = first() { read.put(value) }
+        read.put(nil)
     }
     writer.async {
         while let value = done.take() { third(value) }
     }
-    for _ in inputs { done.put(second(read.take())) }
+    while let value = read.take() { done.put(second(value)) }
     done.put(nil)
     // A signal from inside the blocks would come before the queues let go of them, and of the stages. A thread of theirs could
     // then be the last to hold a device, and take it down while the program ends: drivers crash.
