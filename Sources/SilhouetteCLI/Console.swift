@@ -82,4 +82,6 @@ enum ExitCode: Int32 {
     case failure = 1
     /// The command line could not be obeyed; nothing was done.
     case usage = 2
+    /// A signal ended the work before its time.
+    case interrupted = 130
 }

@@ -21,6 +21,7 @@ struct Main {
         let rest = Array(arguments.dropFirst())
         switch name {
         case "segment": return obey(.segment, rest, SegmentSettings(), segment)
+        case "video": return obey(.video, rest, VideoSettings(), video)
         case "serve": return obey(.serve, rest, ServeSettings(), serve)
         case "model": return obey(.model, rest, ModelSettings(), showModel)
         case "devices": return obey(.devices, rest, DevicesSettings(), listDevices)

@@ -1,10 +1,11 @@
 /// Names of the subcommands.
-package let commandNames = ["segment", "serve", "model", "devices", "verify", "bench", "help"]
+package let commandNames = ["segment", "video", "serve", "model", "devices", "verify", "bench", "help"]
 
 /// The page of a subcommand. Nil: there is none of that name.
 package func helpPage(of command: String) -> String? {
     switch command {
     case "segment": Command<SegmentSettings>.segment.helpPage
+    case "video": Command<VideoSettings>.video.helpPage
     case "serve": Command<ServeSettings>.serve.helpPage
     case "model": Command<ModelSettings>.model.helpPage
     case "devices": Command<DevicesSettings>.devices.helpPage
@@ -19,6 +20,7 @@ package func helpPage(of command: String) -> String? {
 package var overview: String {
     let commands = [
         (Command<SegmentSettings>.segment.name, Command<SegmentSettings>.segment.abstract),
+        (Command<VideoSettings>.video.name, Command<VideoSettings>.video.abstract),
         (Command<ServeSettings>.serve.name, Command<ServeSettings>.serve.abstract),
         (Command<ModelSettings>.model.name, Command<ModelSettings>.model.abstract),
         (Command<DevicesSettings>.devices.name, Command<DevicesSettings>.devices.abstract),
@@ -32,7 +34,7 @@ package var overview: String {
     return """
         usage: silhouette COMMAND [ARGUMENT...]
 
-        Segments photographs and live cameras with DeepLabV3 networks.
+        Segments photographs, films and live cameras with DeepLabV3 networks.
 
         commands:
         \(lines.joined(separator: "\n"))

@@ -1,0 +1,107 @@
+import Glibc
+import Imaging
+import ModelGraph
+import Silhouette
+import Video
+
+/// Runs `silhouette video`.
+func video(_ settings: VideoSettings) throws -> ExitCode {
+    let destination = try FilmDestination(settings)
+    let source = try FilmSource(path: settings.inputs[0])
+    try requireInputUntouched(source, destination)
+    let film = try Film(source, options: settings.reading)
+
+    let location = try ModelLocator().locate(settings.model)
+    let model = try Model(path: location.path)
+    let classes = try settings.classes.map { names throws(UsageError) in try classIndices(names, in: model.labels) }
+    let progress = FilmProgress(
+        expected: film.info.expectedFrameCount(start: settings.reading.start ?? 0, limit: settings.reading.duration))
+    var options = settings.segmenterOptions
+    options.baseOptions.warningHandler = { progress.note("silhouette: \($0)") }
+    let segmenter = try ImageSegmenter(options: options, model: model)
+
+    // Who chose the model knows which it is.
+    let isChosen = location.origin == .named || location.origin == .environment
+    if settings.isVerbose || !isChosen { progress.note("model: \(model.name) (\(location.origin.explanation))") }
+    if settings.isVerbose {
+        progress.note("file: \(location.path)")
+        progress.note("device: \(segmenter.deviceName) (\(segmenter.deviceReason))")
+        if let tuning = segmenter.deviceTuning { progress.note("tuning: \(tuning)") }
+    }
+    let effect = VideoEffect(
+        segmenter: segmenter, output: settings.output, palette: Palette(of: model), classes: classes.map(Set.init))
+    let run = FilmRun(film: film, effect: effect, settings: settings, progress: progress)
+    return try run.run(into: destination)
+}
+
+/// Refuses to replace the film that is being read.
+private func requireInputUntouched(_ source: FilmSource, _ destination: FilmDestination) throws(UsageError) {
+    func same(_ first: String, _ second: String) -> Bool {
+        var (one, other) = (stat(), stat())
+        return stat(first, &one) == 0 && stat(second, &other) == 0 && one.st_dev == other.st_dev
+            && one.st_ino == other.st_ino
+    }
+    let isSame =
+        switch (source, destination) {
+        case (.file(let from), .film(let to, _)): same(from, to)
+        case (.camera(let from), .camera(let to)): from == to || same(from, to)
+        case (.sequence(let from), .pictures(let to)): NumberedName(from) == to
+        // One picture of a series that would be written over.
+        case (.file(let from), .pictures(let to)): (0..<2).contains { same(from, to.path($0)) }
+        default: false
+        }
+    if isSame { throw UsageError("\(source.name) would be replaced while it is read; choose another name with -o") }
+}
+
+extension FilmRun {
+    /// Prepares what takes the frames, runs, and tells how it went.
+    func run(into destination: FilmDestination) throws -> ExitCode {
+        let stream = EncodedStream(of: film, hasAlpha: settings.output.hasAlpha)
+        let sink: any FrameSink
+        var extraction: SoundExtraction?
+        switch destination {
+        case .film(let path, let format):
+            let writer = try FilmWriter(path, format: format, stream: stream, soundOf: film, quality: settings.quality)
+            writer.notices.forEach { note($0) }
+            extraction = writer.extraction
+            sink = writer
+            if format.needsFullColor(stream) {
+                note(
+                    "\(film.info.sizeText) has an odd side, so colours are stored as 4:4:4, which not every player shows"
+                )
+            }
+        case .pictures(let name): sink = PictureWriter(name)
+        case .camera(let path): sink = try LiveWriter(.camera(path), stream: stream)
+        case .standardOutput(.yuv4mpeg): sink = try LiveWriter(.standardOutput, stream: stream)
+        case .standardOutput(.rgb24): sink = RawWriter(.rgb)
+        case .standardOutput(.rgba): sink = RawWriter(.rgba)
+        }
+        tellWhatIsLeftOut(destination)
+        return try run(into: sink, sound: extraction, destination)
+    }
+
+    private func tellWhatIsLeftOut(_ destination: FilmDestination) {
+        let info = film.info
+        var missing: [String] = []
+        if info.subtitleCount > 0 { missing.append("subtitles") }
+        if info.otherVideoCount > 0 { missing.append("all but the first stream of pictures") }
+        let hasSound = if case .film(_, let format) = destination { format.hasSound } else { false }
+        if !info.sounds.isEmpty, !hasSound { missing.append("the sound") }
+        if !missing.isEmpty { note("left out: \(missing.joined(separator: ", "))") }
+        if case .standardOutput(let format) = destination, format != .yuv4mpeg {
+            note("frames of \(info.sizeText), \(format.rawValue)")
+        }
+    }
+}
+
+extension VideoSettings {
+    fileprivate var segmenterOptions: ImageSegmenterOptions {
+        var options = ImageSegmenterOptions()
+        options.baseOptions.device = device
+        options.baseOptions.precision = precision
+        options.baseOptions.tuning = tuning
+        options.baseOptions.threadCount = threads
+        options.fit = fit
+        return options
+    }
+}
