@@ -52,6 +52,23 @@ public enum FilmSource: Equatable, Sendable {
     }
 }
 
+/// A size that frames are brought to, their proportions kept.
+public struct FrameSize: Equatable, Sendable {
+    /// Columns.
+    public var width: Int
+    /// Rows.
+    public var height: Int
+    /// Whether all of a frame is shown, with black beside it; else what stands over is cut off.
+    public var showsAll: Bool
+
+    /// Creates a size.
+    public init(width: Int, height: Int, showsAll: Bool) {
+        self.width = width
+        self.height = height
+        self.showsAll = showsAll
+    }
+}
+
 /// How a film is read.
 public struct ReadingOptions: Equatable, Sendable {
     /// Seconds at its beginning that are passed over.
@@ -67,6 +84,8 @@ public struct ReadingOptions: Equatable, Sendable {
     public var inputRate: Double?
     /// Whether it begins again when it has ended, without end.
     public var isLooped = false
+    /// The size that frames are brought to. Nil: that of the film itself.
+    public var frameSize: FrameSize?
     /// Pixels of a picture that are refused when there are more.
     public var maxPixels = 100_000_000
 

@@ -124,11 +124,12 @@ public final class VideoReader: @unchecked Sendable {
     static func arguments(_ film: Film, _ sound: SoundExtraction?) -> [String] {
         let (info, options) = (film.info, film.options)
         let colors = VideoColors(info)
-        let size = "\(info.width):\(info.height)"
+        let target = options.frameSize ?? FrameSize(width: info.width, height: info.height, showsAll: true)
+        let size = "\(target.width):\(target.height)"
         // The turn that the film asks for comes before these filters by itself.
         let filters = [
-            "scale=\(size):force_original_aspect_ratio=decrease:in_color_matrix=\(colors.filterMatrix):\(VideoColors.exactly)",
-            "format=\(info.hasAlpha ? "rgba" : "rgb24")", "pad=\(size):-1:-1",
+            "scale=\(size):force_original_aspect_ratio=\(target.showsAll ? "decrease" : "increase"):in_color_matrix=\(colors.filterMatrix):\(VideoColors.exactly)",
+            "format=\(info.hasAlpha ? "rgba" : "rgb24")", target.showsAll ? "pad=\(size):-1:-1" : "crop=\(size)",
         ]
         var arguments = ["ffmpeg", "-nostdin", "-hide_banner", "-v", "error", "-y"]
         if info.needsVPXDecoder { arguments += ["-c:v", info.codec == "vp8" ? "libvpx" : "libvpx-vp9"] }

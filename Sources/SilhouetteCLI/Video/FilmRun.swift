@@ -7,7 +7,8 @@ import Video
 final class FilmRun: Sendable {
     let film: Film
     let settings: VideoSettings
-    private let effect: VideoEffect
+    private let renderer: EffectRenderer
+    private let backdrop: Backdrop?
     private let progress: FilmProgress
     private let state: Mutex<State>
 
@@ -30,9 +31,12 @@ final class FilmRun: Sendable {
         var result: ImageSegmenterResult?
     }
 
-    init(film: Film, effect: VideoEffect, settings: VideoSettings, progress: FilmProgress) {
+    init(
+        film: Film, renderer: EffectRenderer, backdrop: Backdrop?, settings: VideoSettings, progress: FilmProgress
+    ) {
         self.film = film
-        self.effect = effect
+        self.renderer = renderer
+        self.backdrop = backdrop
         self.settings = settings
         self.progress = progress
         state = Mutex(State(clock: FrameClock(of: film)))
@@ -97,7 +101,7 @@ final class FilmRun: Sendable {
         var job = job
         let start = ContinuousClock.now
         do {
-            job.result = try effect.segment(job.frame.image)
+            job.result = try renderer.segment(job.frame.image)
         } catch {
             fail(VideoError("\(film.source.name): \(error)"))
         }
@@ -108,10 +112,7 @@ final class FilmRun: Sendable {
     private func write(_ job: Job, into sink: any FrameSink) {
         guard let result = job.result, state.withLock({ $0.failure == nil }) else { return }
         let start = ContinuousClock.now
-        let drawn = effect.draw(job.frame.image, result)
-        let end = ContinuousClock.now
         let microseconds = state.withLock { state in
-            state.times.drawing += end - start
             if state.delay == nil { state.delay = Double(job.frame.timestamp) * film.info.timeBase.value }
             let time = state.clock.microseconds(state.clock.time(of: job.frame.timestamp))
             if state.frameCount > 0 { state.lastStep = time - state.lastTime }
@@ -119,17 +120,20 @@ final class FilmRun: Sendable {
             return time
         }
         do {
+            let background = try backdrop?.picture(at: microseconds)
+            let drawn = renderer.drawFrame(job.frame.image, result, background: background)
+            let drawingEnd = ContinuousClock.now
             try sink.write(drawn, microseconds: microseconds)
+            state.withLock { state in
+                state.times.drawing += drawingEnd - start
+                state.times.encoding += ContinuousClock.now - drawingEnd
+                state.frameCount += 1
+            }
         } catch {
             fail(error)
             return
         }
-        let count = state.withLock { state in
-            state.times.encoding += ContinuousClock.now - end
-            state.frameCount += 1
-            return state.frameCount
-        }
-        progress.done(count)
+        progress.done(state.withLock(\.frameCount))
     }
 
     /// The first failure counts: it ends the run.

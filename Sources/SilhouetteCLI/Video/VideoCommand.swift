@@ -13,7 +13,12 @@ func video(_ settings: VideoSettings) throws -> ExitCode {
 
     let location = try ModelLocator().locate(settings.model)
     let model = try Model(path: location.path)
-    let classes = try settings.classes.map { names throws(UsageError) in try classIndices(names, in: model.labels) }
+    let classes = try chosenClasses(
+        keeping: settings.classes, dropping: settings.droppedClasses, in: model.labels)
+    let effect = try settings.effectOptions(classes, model.labels)
+    let backdrop = try settings.backgroundVideo.map { path in
+        try Backdrop(path: path, behind: film, showsAll: settings.effects.backgroundFit == .contain)
+    }
     let progress = FilmProgress(
         expected: film.info.expectedFrameCount(start: settings.reading.start ?? 0, limit: settings.reading.duration))
     var options = settings.segmenterOptions
@@ -28,9 +33,8 @@ func video(_ settings: VideoSettings) throws -> ExitCode {
         progress.note("device: \(segmenter.deviceName) (\(segmenter.deviceReason))")
         if let tuning = segmenter.deviceTuning { progress.note("tuning: \(tuning)") }
     }
-    let effect = VideoEffect(
-        segmenter: segmenter, output: settings.output, palette: Palette(of: model), classes: classes.map(Set.init))
-    let run = FilmRun(film: film, effect: effect, settings: settings, progress: progress)
+    let renderer = try EffectRenderer(options: effect, segmenter: segmenter)
+    let run = FilmRun(film: film, renderer: renderer, backdrop: backdrop, settings: settings, progress: progress)
     return try run.run(into: destination)
 }
 

@@ -8,6 +8,8 @@ package enum VideoOutput: String, CaseIterable, Sendable {
     case overlay
     /// The chosen classes alone, everything else transparent.
     case cutout
+    /// The chosen classes before another background.
+    case composite
 
     /// Whether frames have transparent parts.
     var hasAlpha: Bool { self == .cutout }
@@ -35,12 +37,22 @@ package struct VideoSettings: Sendable {
     package var precision: Precision = .float32
     package var tuning: Tuning?
     package var threads: Int?
-    package var output: VideoOutput = .overlay
+    /// What was named; `output` is what is made.
+    package var namedOutput: VideoOutput?
     package var classes: [String]?
+    package var droppedClasses: [String]?
+    package var effects = EffectSettings()
+    package var backgroundVideo: String?
+    package var smoothing: Float?
     package var fit: Fit = .stretch
     package var isVerbose = false
 
     package init() {}
+
+    /// What is made: an overlay, or a composite where there is a background for it.
+    package var output: VideoOutput {
+        namedOutput ?? (effects.background == nil && backgroundVideo == nil ? .overlay : .composite)
+    }
 }
 
 extension Command<VideoSettings> {
@@ -79,65 +91,85 @@ extension Command<VideoSettings> {
             """,
         options: [
             .text("output-file", "o", "OUT", "The film that is made (see below).", \.destination),
-            .choice(
-                "output", nil,
+            .word(
+                "output",
                 """
                 What to make of each frame.
                 overlay: the frame under the colours of its classes.
                 cutout: the chosen classes on transparent ground.
+                composite: the chosen classes before another background (--background or --background-video).
+                (default: overlay)
                 """,
-                \.output, default: .overlay,
-                refusing: [
-                    "composite": "cannot be composite in this version; cutout gives the subject on transparent ground"
-                ]),
-            .classes(\.classes),
-            .seconds("start", "Begin at this time of the film: seconds, or 1:02:03.5.", \.reading.start),
-            .seconds("duration", "Take so much of the film.", \.reading.duration),
-            .integer(
-                "quality", in: 0...63,
-                "Quality of H.264 (to 51; default: 18) or VP9 (to 63; default: 24): 0 is the best and largest.",
-                \.quality),
-            .value(
-                "format", nil, "rgb24|rgba|yuv4mpeg",
-                "What frames on standard output look like; yuv4mpeg has a constant rate, the others no times."
-            ) { settings, value throws(UsageError) in
-                guard let format = FrameFormat(rawValue: value) else {
-                    let words = FrameFormat.allCases.map(\.rawValue)
-                    throw UsageError("is \(words.listed(with: "or")), not '\(value)'")
-                }
-                settings.format = format
-            },
-            .value("input-size", nil, "WxH", "What a camera is asked for: 1280x720.") {
-                settings, value throws(UsageError) in
-                let sides = value.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
-                guard sides.count == 2, let width = sides[0], let height = sides[1], (1...65_535).contains(width),
-                    (1...65_535).contains(height)
-                else { throw UsageError("needs columns and rows, as in 1280x720, not '\(value)'") }
-                settings.reading.cameraSize = (width, height)
-            },
-            .value(
-                "input-rate", nil, "N",
-                "Frames a second, of a camera or of numbered pictures. (default for pictures: 25)"
-            ) { settings, value throws(UsageError) in
-                guard let rate = Double(value), rate >= 0.01, rate <= 1000 else {
-                    throw UsageError("needs a number from 0.01 to 1000, not '\(value)'")
-                }
-                settings.reading.inputRate = rate
-            },
-            .text("model", "m", "FILE", "The model (as for segment).", \.model),
-            .device(\.device),
-            .precision(\.precision),
-            .tuning(\.tuning),
-            .fit(\.fit),
-            .threads(\.threads),
-            .integer(
-                "max-pixels", in: 1...1_000_000_000,
-                "Refuse films with more pixels in a frame. (default: \(ReadingOptions().maxPixels))",
-                \.reading.maxPixels),
-            .flag(
-                "verbose", "v", "Say which model and device are used, and at the end where the time went.",
-                \.isVerbose),
-        ],
+                \.namedOutput),
+        ]
+            + Option.classes(
+                \.classes, \.droppedClasses, default: "all; for a cutout and a composite all but background")
+            + Option.effects(\.effects) + [
+                .text(
+                    "background-video", nil, "FILE", "This film is behind the subject, again and again.",
+                    \.backgroundVideo),
+                .number(
+                    "smoothing", "S", in: EffectOptions.smoothingRange,
+                    """
+                    How much of an edge comes from the frames before, so that it does not flicker; it follows what moves. \
+                    (default: \(shortText(EffectOptions(.cutout).temporalSmoothing)))
+                    """,
+                    \.smoothing),
+                .seconds("start", "Begin at this time of the film: seconds, or 1:02:03.5.", \.reading.start),
+                .seconds("duration", "Take so much of the film.", \.reading.duration),
+                .integer(
+                    "quality", in: 0...63,
+                    "Quality of H.264 (to 51; default: 18) or VP9 (to 63; default: 24): 0 is the best and largest.",
+                    \.quality),
+                .value(
+                    "format", nil, "rgb24|rgba|yuv4mpeg",
+                    "What frames on standard output look like; yuv4mpeg has a constant rate, the others no times."
+                ) { settings, value throws(UsageError) in
+                    guard let format = FrameFormat(rawValue: value) else {
+                        let words = FrameFormat.allCases.map(\.rawValue)
+                        throw UsageError("is \(words.listed(with: "or")), not '\(value)'")
+                    }
+                    settings.format = format
+                },
+                .value("input-size", nil, "WxH", "What a camera is asked for: 1280x720.") {
+                    settings, value throws(UsageError) in
+                    let sides = value.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+                    guard sides.count == 2, let width = sides[0], let height = sides[1], (1...65_535).contains(width),
+                        (1...65_535).contains(height)
+                    else { throw UsageError("needs columns and rows, as in 1280x720, not '\(value)'") }
+                    settings.reading.cameraSize = (width, height)
+                },
+                .value(
+                    "input-rate", nil, "N",
+                    "Frames a second, of a camera or of numbered pictures. (default for pictures: 25)"
+                ) { settings, value throws(UsageError) in
+                    guard let rate = Double(value), rate >= 0.01, rate <= 1000 else {
+                        throw UsageError("needs a number from 0.01 to 1000, not '\(value)'")
+                    }
+                    settings.reading.inputRate = rate
+                },
+                .text("model", "m", "FILE", "The model (as for segment).", \.model),
+                .device(\.device),
+                .precision(\.precision),
+                .tuning(\.tuning),
+                .choice(
+                    "fit", nil,
+                    """
+                    How a frame comes into the network's square.
+                    stretch: the whole, its proportions changed.
+                    letterbox: the whole, with grey bars.
+                    crop: the middle; what lies outside is background.
+                    """,
+                    \.fit, default: .stretch),
+                .threads(\.threads),
+                .integer(
+                    "max-pixels", in: 1...1_000_000_000,
+                    "Refuse films with more pixels in a frame. (default: \(ReadingOptions().maxPixels))",
+                    \.reading.maxPixels),
+                .flag(
+                    "verbose", "v", "Say which model and device are used, and at the end where the time went.",
+                    \.isVerbose),
+            ],
         addOperand: { settings, operand in settings.inputs.append(operand) },
         check: { settings throws(UsageError) in try settings.check() })
 }
@@ -183,6 +215,7 @@ extension VideoSettings {
         try precision.check(on: device)
         try tuning?.check(on: device)
         if reading.duration == 0 { throw UsageError("--duration needs more than 0 seconds") }
+        try checkEffect()
         guard destination == "-" else {
             if let format { throw UsageError("--format \(format.rawValue) goes with -o - only") }
             return
@@ -194,5 +227,44 @@ extension VideoSettings {
             throw UsageError(
                 "--format \(format.rawValue) has no transparency for --output \(output.rawValue); rgba has")
         }
+    }
+
+    private func checkEffect() throws(UsageError) {
+        if classes != nil, droppedClasses != nil {
+            throw UsageError("--classes and --drop-classes exclude each other")
+        }
+        var effects = effects
+        if backgroundVideo != nil {
+            guard effects.background == nil else {
+                throw UsageError("--background and --background-video exclude each other")
+            }
+            guard output == .composite else {
+                throw UsageError("--background-video goes with --output composite, not with \(output.rawValue)")
+            }
+            guard effects.backgroundFit != .tile else {
+                throw UsageError("--background-fit tile does not go with --background-video; cover and contain do")
+            }
+            effects.backgroundFit = nil
+            effects.background = .plain(.color(.black), "--background-video")
+        }
+        try effects.check(output.rawValue)
+        if smoothing != nil, output == .overlay, effects.edgeOptions == nil {
+            throw UsageError("--smoothing goes with edges: cutout, composite, or an overlay with --edges")
+        }
+    }
+
+    /// What the renderer makes. The background's picture is read.
+    func effectOptions(_ classes: [Int]?, _ labels: [String]) throws -> EffectOptions {
+        var limits = ImageLimits()
+        limits.maxPixels = max(limits.maxPixels, reading.maxPixels)
+        let effect: Effect =
+            if backgroundVideo != nil {
+                .composite(.color(.black))
+            } else {
+                try effects.effect(output.rawValue, labels: labels, limits: limits)
+            }
+        var options = EffectOptions(effect, classes: classes, edges: effects.edgeOptions)
+        if let smoothing { options.temporalSmoothing = smoothing }
+        return options
     }
 }
