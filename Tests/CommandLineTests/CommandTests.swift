@@ -82,7 +82,7 @@ struct CommandTests {
         #expect(message("a", "--verbose=yes") == "--verbose takes no value, but has 'yes'")
         #expect(
             message("a", "--output", "maks")
-                == "--output is mask, overlay, cutout, confidence or scores, not 'maks'; did you mean mask?")
+                == "--output is mask, overlay, cutout, composite, confidence or scores, not 'maks'; did you mean mask?")
         #expect(message() == "no photograph given")
         #expect(message("-", "-") == "standard input (-) is given twice")
         #expect(message("a", "--model=") == "--model needs a FILE, not an empty text")

@@ -134,6 +134,18 @@ struct HTTPTests {
             #expect(try post("", ["Accept": "image/webp, image/*;q=0.5"]).fields["content-type"] == "image/webp")
             #expect(try picture(try post("?output=cutout&class=person")).format == .rgba)
             #expect(try picture(try post("?output=confidence&class=person&class=8")).size == labels.size)
+            // The same picture as `segment` makes.
+            var made: Set<[UInt8]> = []
+            for query in [
+                "background=blur", "background=blur:4", "background=gray&edges=plain", "background=%23ff8000&feather=9",
+                "background=gradient:90:red,blue&shift=-4", "background=dim&threshold=0.8",
+            ] {
+                let response = try post("?output=composite&\(query)", ["Accept": "image/png"])
+                #expect(response.status == 200 && (try picture(response)).size == labels.size, "\(response.text)")
+                made.insert(response.body)
+            }
+            #expect(made.count == 6)
+            #expect(try post("?output=overlay&opacity=1&outline=2").body != post("?output=overlay").body)
         }
     }
 
@@ -152,6 +164,9 @@ struct HTTPTests {
         }
         for query in [
             "?output=x", "?mask-size=x", "?class=unicorn", "?model=x", "?nonsense=1", "?output=cutout&mask-size=model",
+            "?output=composite", "?output=composite&background=/etc/passwd", "?output=composite&background=blur:0",
+            "?output=mask&edges=guided", "?background=blur", "?output=cutout&opacity=0.5", "?edges=x", "?shift=nan",
+            "?output=cutout&threshold=1", "?outline=99",
         ] {
             #expect(try status(query, body: file) == 400, "\(query)")
         }

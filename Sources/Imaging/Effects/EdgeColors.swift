@@ -7,9 +7,9 @@
 /// Source: M. Forte, "Approximate Fast Foreground Colour Estimation", ICIP 2021.
 struct EdgeColors {
     /// Longer side of the grids, in places.
-    private static let side = 320
+    private static let side = 200
     /// Places that colours come from, in a first pass from afar and in a second one from near.
-    private static let radii = (far: 24, near: 2)
+    private static let radii = (far: 16, near: 1)
 
     private let subject, background: GridSampler
 

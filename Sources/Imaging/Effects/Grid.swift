@@ -56,11 +56,16 @@ extension Grid where Value == SIMD4<Float> {
     ) {
         var sum = SIMD4<Float>.zero
         for x in 0..<min(radius, width) { sum += sums[x] }
+        let whole = 1 / Float((2 * radius + 1) * rows)
         for x in 0..<width {
             if x + radius < width { sum += sums[x + radius] }
             if x > radius { sum -= sums[x - radius - 1] }
-            let columns = min(x + radius, width - 1) - max(x - radius, 0) + 1
-            result[x] = sum / Float(columns * rows)
+            if x >= radius, x + radius < width {
+                result[x] = sum * whole
+            } else {
+                let columns = min(x + radius, width - 1) - max(x - radius, 0) + 1
+                result[x] = sum / Float(columns * rows)
+            }
         }
     }
 

@@ -8,21 +8,23 @@ import Silhouette
 /// One after the other, and beside the pages' frames: each picture has its turn in the network among those, and everything else
 /// gives way to them.
 ///
-///     ?output=mask|overlay|cutout|confidence   default: overlay, or what Accept can take
+///     ?output=mask|overlay|cutout|composite|confidence   default: overlay
 ///     &class=NAME (more than once; a label or an index)   &mask-size=source|model   &model=ID
+///     &background=blur|gray|dim|#rrggbb|gradient:...   and what else `EffectParameters` reads
 final class SegmentEndpoint: Sendable {
     /// What can be asked for.
     enum Output: String, CaseIterable {
         case mask
         case overlay
         case cutout
+        case composite
         case confidence
 
         /// The formats in which it can be had, the usual one first.
         var formats: [ImageFormat] {
             switch self {
             case .mask, .confidence: [.png]
-            case .overlay: [.jpeg, .png, .webp]
+            case .overlay, .composite: [.jpeg, .png, .webp]
             case .cutout: [.png, .webp]
             }
         }
@@ -35,6 +37,8 @@ final class SegmentEndpoint: Sendable {
         var maskSize: MaskSize
         var model: ServedModel
         var classes: [Int]?
+        /// What is drawn. Nil: masks are wanted.
+        var effect: EffectOptions?
     }
 
     private struct Refusal: Error {
@@ -63,6 +67,8 @@ final class SegmentEndpoint: Sendable {
         return nil
     }
 
+    private static let parameterNames = ["output", "class", "mask-size", "model"] + EffectParameters.names
+
     private static let busy = HTTPResponse.text(503, "too many pictures wait", [("Retry-After", "1")])
 
     /// Segments a picture.
@@ -87,14 +93,16 @@ final class SegmentEndpoint: Sendable {
 
     private func job(_ request: HTTPRequest) throws(Refusal) -> Job {
         if let unknown = request.query.first(where: {
-            !["output", "class", "mask-size", "model", "token"].contains($0.name)
+            !Self.parameterNames.contains($0.name) && $0.name != "token"
         }) {
-            throw Refusal(400, "there is no parameter '\(unknown.name)'; there are output, class, mask-size and model")
+            throw Refusal(
+                400, "there is no parameter '\(unknown.name)'; there are \(Self.parameterNames.joined(separator: ", "))"
+            )
         }
         var output = Output.overlay
         if let word = request.parameter("output") {
             guard let known = Output(rawValue: word) else {
-                throw Refusal(400, "output is mask, overlay, cutout or confidence, not '\(word)'")
+                throw Refusal(400, "output is mask, overlay, cutout, composite or confidence, not '\(word)'")
             }
             output = known
         }
@@ -127,7 +135,14 @@ final class SegmentEndpoint: Sendable {
             }
             if classes?.contains(index) != true { classes = (classes ?? []) + [index] }
         }
-        return Job(output: output, format: format, maskSize: maskSize, model: model, classes: classes)
+        let effect: EffectOptions?
+        do throws(WordError) {
+            effect = try EffectParameters(request).options(output.rawValue, classes: classes)
+        } catch {
+            throw Refusal(400, error.description)
+        }
+        return Job(
+            output: output, format: format, maskSize: maskSize, model: model, classes: classes, effect: effect)
     }
 
     private static func word(_ format: ImageFormat) -> String { format == .jpeg ? "jpeg" : format.rawValue }
@@ -169,13 +184,24 @@ final class SegmentEndpoint: Sendable {
         }
         let file: [UInt8]
         do {
-            let segmenter = try ImageSegmenter(options: options, sharing: job.model.segmenter)
+            let renderer = try job.effect.map { effect throws(ImageSegmenterError) in
+                try EffectRenderer(options: effect, segmenter: job.model.segmenter)
+            }
+            let segmenter = try renderer?.segmenter ?? ImageSegmenter(options: options, sharing: job.model.segmenter)
             let pipeline = context.pipeline(of: segmenter.deviceID)
             let work = BackgroundWork(onDevice: { pipeline.inTurn($0) }, aside: { runAside($0) })
             let result = try segmenter.segment(image: image, inBackground: work)
-            file = try runAside { Result { try self.file(job, chosen, image, result) } }.get()
+            file = try runAside {
+                Result {
+                    try renderer?.draw(image, result).encoded(as: job.format) ?? masks(job, chosen, result)
+                }
+            }.get()
         } catch let error as ImageSegmenterError {
-            if case .resultTooLarge = error { throw Refusal(422, "\(error)") }
+            switch error {
+            case .resultTooLarge: throw Refusal(422, "\(error)")
+            case .invalidOptions: throw Refusal(400, "\(error)")
+            default: break
+            }
             throw Refusal(500, "\(error)")
         } catch {
             throw Refusal(500, "\(error)")
@@ -210,30 +236,18 @@ final class SegmentEndpoint: Sendable {
         }
     }
 
-    private func file(
-        _ job: Job, _ classes: ChosenClasses, _ image: Image, _ result: ImageSegmenterResult
+    private func masks(
+        _ job: Job, _ classes: ChosenClasses, _ result: ImageSegmenterResult
     ) throws -> [UInt8] {
         let size = PixelSize(width: result.width, height: result.height)
-        let shown = job.classes.map(Set.init)
-        let categories = (result.categoryMask?.categories ?? []).map { shown?.contains(Int($0)) ?? true ? $0 : 0 }
-        switch job.output {
-        case .mask:
-            let mask = try Image(width: size.width, height: size.height, format: .gray, bytes: categories)
-            return try mask.encodedAsIndexedPNG(palette: job.model.palette)
-        case .overlay:
-            let overlay = categories.withUnsafeBufferPointer {
-                Compositing.overlay(image, categories: $0, palette: job.model.palette)
-            }
-            return try overlay.encoded(as: job.format)
-        case .cutout:
-            let chosen = shown ?? Set(job.model.foregroundClasses)
-            let alpha = (result.categoryMask?.categories ?? []).map { chosen.contains(Int($0)) ? UInt8.max : 0 }
-            let cutout = alpha.withUnsafeBufferPointer { Compositing.cutout(image, alpha: $0) }
-            return try cutout.encoded(as: job.format)
-        case .confidence:
+        if job.output == .confidence {
             let planes = classes.summed.isEmpty ? [] : result.confidenceMasks ?? []
             let alpha = classes.alpha(planes, pixelCount: size.pixelCount)
             return try Image(width: size.width, height: size.height, format: .gray, bytes: alpha).encoded(as: .png)
         }
+        let shown = job.classes.map(Set.init)
+        let categories = (result.categoryMask?.categories ?? []).map { shown?.contains(Int($0)) ?? true ? $0 : 0 }
+        let mask = try Image(width: size.width, height: size.height, format: .gray, bytes: categories)
+        return try mask.encodedAsIndexedPNG(palette: job.model.palette)
     }
 }

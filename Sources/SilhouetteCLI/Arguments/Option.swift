@@ -1,3 +1,5 @@
+import Silhouette
+
 /// One option of a command: what the parser accepts and what the help page says, in one place, so that they agree.
 package struct Option<Settings>: Sendable {
     /// The long form without its dashes: `output-file`.
@@ -126,13 +128,10 @@ extension Option {
         Option(name: name, short: nil, placeholder: placeholder, help: help) { settings, value throws(UsageError) in
             guard let number = Float(value), range.contains(number) else {
                 throw UsageError(
-                    "needs a number from \(shortText(range.lowerBound)) to \(shortText(range.upperBound)), not '\(value)'"
+                    "needs a number from \(range.lowerBound.shortText) to \(range.upperBound.shortText), not '\(value)'"
                 )
             }
             settings[keyPath: member] = number
         }
     }
 }
-
-/// A number without a needless `.0`.
-func shortText(_ value: Float) -> String { value == value.rounded() ? "\(Int(value))" : "\(value)" }

@@ -40,7 +40,7 @@ extension Command<ServeSettings> {
 
             Where there are several devices the page can choose one, unless -d is cpu.
 
-            POST /api/segment segments a picture (?output=mask|overlay|cutout|confidence&class=NAME), /healthz
+            POST /api/segment segments a picture (?output=mask|overlay|cutout|composite|confidence&class=NAME), /healthz
             says whether the server runs, /metrics counts what it does, for Prometheus.
 
             exit code: 0 it was ended, 1 it could not start, 2 the command line is wrong
