@@ -22,6 +22,17 @@ public struct Image: Hashable, Sendable {
         self.init(width: width, height: height, format: format, trustedStride: stride, bytes: bytes)
     }
 
+    /// Creates a picture from a copy of somebody else's bytes, without row padding.
+    ///
+    /// - Parameter rowStride: Bytes from row to row; as many as the pixels need when nil.
+    /// - Throws: As `init(width:height:format:rowStride:bytes:)`.
+    public init(
+        copying bytes: UnsafeRawBufferPointer, width: Int, height: Int, format: PixelFormat, rowStride: Int? = nil
+    ) throws(ImageError) {
+        self = ImageView.copy(
+            try ImageView(bytes, width: width, height: height, format: format, rowStride: rowStride))
+    }
+
     private init(width: Int, height: Int, format: PixelFormat, trustedStride: Int, bytes: [UInt8]) {
         self.width = width
         self.height = height
@@ -137,6 +148,15 @@ public struct ImageView {
         self.size = size
         self.format = format
         self.rowStride = rowStride
+    }
+
+    /// A picture of the bytes, without row padding.
+    fileprivate static func copy(_ view: ImageView) -> Image {
+        let rowBytes = view.size.width * view.format.channelCount
+        return Image(view.size, view.format) { buffer in
+            guard let to = buffer.baseAddress else { return }
+            for y in 0..<view.size.height { (to + y * rowBytes).update(from: view.row(y), count: rowBytes) }
+        }
     }
 
     /// The first byte of a row.
