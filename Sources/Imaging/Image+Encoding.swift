@@ -31,6 +31,16 @@ extension Image {
         }
     }
 
+    /// Writes a file of the format that its name ends in: `.png`, `.jpg`, `.jpeg` or `.webp`.
+    ///
+    /// A file that is there already is replaced at once; where something fails nothing is left behind.
+    ///
+    /// - Throws: `ImageError` as `encoded(as:options:name:)`, or where the file cannot be written.
+    public func write(to path: String, options: EncodingOptions = EncodingOptions()) throws(ImageError) {
+        let format = try ImageFormat.forWriting(path: path)
+        try OutputFile.write(try encoded(as: format, options: options, name: path), to: path)
+    }
+
     /// The bytes of an indexed 8-bit PNG: this gray picture's bytes are class indices, shown in the palette's colours.
     ///
     /// - Parameter transparentIndices: Classes that are stored as fully transparent.
