@@ -39,8 +39,9 @@ public final class ImageSegmenter: Sendable {
     private let engine: any SegmentationEngine
     private let model: ModelOutput
     private let request: MaskRequest
+    private let videoClock = Mutex(FrameClock())
     private let queue = DispatchQueue(label: "silhouette.live-stream", qos: .userInteractive)
-    private let mailbox = Mutex(FrameMailbox<Image>())
+    private let mailbox = Mutex(FrameMailbox<WaitingFrame>())
     private let listeners = Mutex(Listeners())
 
     /// Loads the model and prepares the device.
@@ -106,12 +107,36 @@ public final class ImageSegmenter: Sendable {
 
     /// Segments one picture and waits for the result.
     ///
-    /// - Parameter image: Upright (`Image.oriented` turns a camera's frame), any size and channel order. Transparent
-    ///   parts count as white.
+    /// - Parameters:
+    ///   - image: Any size and channel order. Transparent parts count as white.
+    ///   - orientation: How the picture is stored. It is turned upright first, and masks are those of the upright picture: where
+    ///     the orientation swaps the sides, so do they.
     /// - Throws: `wrongRunningMode`, `resultTooLarge` or `inferenceFailed`.
-    public func segment(image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
+    public func segment(
+        image: Image, orientation: Orientation = .up
+    ) throws(ImageSegmenterError) -> ImageSegmenterResult {
         try require(.image)
-        return try run(image)
+        return try run(image.oriented(orientation))
+    }
+
+    /// Segments one frame of a video and waits for the result, which carries the frame's timestamp.
+    ///
+    /// Every frame is segmented alone, so a video has the masks that its frames have as pictures.
+    ///
+    /// - Parameters:
+    ///   - image: The frame, as for `segment(image:orientation:)`.
+    ///   - timestampInMilliseconds: Later than that of every frame before it.
+    ///   - orientation: How the frame is stored, as for `segment(image:orientation:)`.
+    /// - Throws: `wrongRunningMode`, or `timestampNotIncreasing`; the video goes on as if the call had not been made. Else as
+    ///   `segment(image:orientation:)`; a frame that failed has had its time.
+    public func segment(
+        videoFrame image: Image, timestampInMilliseconds: Int, orientation: Orientation = .up
+    ) throws(ImageSegmenterError) -> ImageSegmenterResult {
+        try require(.video)
+        try videoClock.withLock { clock throws(ImageSegmenterError) in try clock.accept(timestampInMilliseconds) }
+        var result = try run(image.oriented(orientation))
+        result.timestampInMilliseconds = timestampInMilliseconds
+        return result
     }
 
     /// Hands in a frame of a live stream and returns at once.
@@ -119,13 +144,16 @@ public final class ImageSegmenter: Sendable {
     /// While a frame is being processed the newest waiting one wins: older ones are dropped and counted.
     ///
     /// - Parameters:
-    ///   - image: The frame, as for `segment(image:)`.
+    ///   - image: The frame, as for `segment(image:orientation:)`.
     ///   - timestampInMilliseconds: Later than that of every frame before it.
+    ///   - orientation: How the frame is stored, as for `segment(image:orientation:)`.
     /// - Throws: `wrongRunningMode`, or `timestampNotIncreasing`; the stream goes on as if the call had not been made.
-    public func segmentAsync(image: Image, timestampInMilliseconds: Int) throws(ImageSegmenterError) {
+    public func segmentAsync(
+        image: Image, timestampInMilliseconds: Int, orientation: Orientation = .up
+    ) throws(ImageSegmenterError) {
         try require(.liveStream)
         let wakes = try mailbox.withLock { mailbox throws(ImageSegmenterError) in
-            try mailbox.post(image, timestamp: timestampInMilliseconds)
+            try mailbox.post(WaitingFrame(image: image, orientation: orientation), timestamp: timestampInMilliseconds)
         }
         if wakes { queue.async { self.processFrames() } }
     }
@@ -170,9 +198,9 @@ public final class ImageSegmenter: Sendable {
 
     /// Runs frames until none waits.
     private func processFrames() {
-        while let (image, timestamp) = mailbox.withLock({ $0.take() }) {
+        while let (frame, timestamp) = mailbox.withLock({ $0.take() }) {
             let outcome = Result { () throws(ImageSegmenterError) in
-                var result = try run(image)
+                var result = try run(frame.image.oriented(frame.orientation))
                 result.timestampInMilliseconds = timestamp
                 return result
             }
@@ -184,6 +212,12 @@ public final class ImageSegmenter: Sendable {
             listeners.withLock { $0.yield(event) }
         }
     }
+}
+
+/// A frame of a live stream. It is turned when its time has come, so that one that is dropped costs nothing.
+private struct WaitingFrame: Sendable {
+    var image: Image
+    var orientation: Orientation
 }
 
 /// Those who read a live stream's results.

@@ -27,6 +27,8 @@ public struct BaseOptions: Sendable {
 public enum RunningMode: String, Sendable, CaseIterable {
     /// Single pictures, each call waiting for its result.
     case image
+    /// Frames of a video in their order, each call waiting for its result, which carries the frame's timestamp.
+    case video
     /// Frames of a camera: calls return at once, results come to the delegate and to `liveStreamResults()`.
     case liveStream
 }

@@ -16,12 +16,25 @@ public struct ImageSegmenterResult: Sendable {
     public var width: Int
     /// Height of the masks, in pixels.
     public var height: Int
-    /// The frame's timestamp. Nil for a single picture.
+    /// The timestamp of a frame of a video or a live stream. Nil for a single picture.
     public var timestampInMilliseconds: Int?
     /// How long each step took.
     public var timings: Timings
     /// What the network ran on: `CPU (AVX2, 2 threads)`.
     public var deviceName: String
+
+    /// Columns and rows of the masks.
+    public var size: PixelSize { PixelSize(width: width, height: height) }
+
+    /// How likely a class is at each pixel, by its name in `labels`. Nil: there is no such class, or its mask was not asked for.
+    public func confidenceMask(for label: String) -> ConfidenceMask? {
+        labels.firstIndex(of: label).flatMap { confidenceMask(forClass: $0) }
+    }
+
+    /// How likely a class is at each pixel, by its position in `labels`. Nil: its mask was not asked for.
+    public func confidenceMask(forClass index: Int) -> ConfidenceMask? {
+        confidenceMasks?.first { $0.classIndex == index }
+    }
 }
 
 /// The class of each pixel: height x width, row by row.
@@ -65,6 +78,21 @@ public struct ConfidenceMask: Sendable, Equatable {
     public let height: Int
     /// Probabilities, `height * width` of them.
     public let confidences: [Float]
+
+    /// Creates a mask; the number of confidences must fit.
+    public init(classIndex: Int, width: Int, height: Int, confidences: [Float]) {
+        precondition(confidences.count == width * height)
+        self.classIndex = classIndex
+        self.width = width
+        self.height = height
+        self.confidences = confidences
+    }
+
+    /// The probability at a pixel.
+    public subscript(x: Int, y: Int) -> Float {
+        precondition((0..<width).contains(x) && (0..<height).contains(y))
+        return confidences[y * width + x]
+    }
 }
 
 /// The network's output before soft-max or comparison: height x width x channels, channels innermost.
@@ -85,6 +113,12 @@ public struct ScoreMap: Sendable, Equatable {
         self.height = height
         self.channels = channels
         self.values = values
+    }
+
+    /// A channel's value at a pixel.
+    public subscript(x: Int, y: Int, channel: Int) -> Float {
+        precondition((0..<width).contains(x) && (0..<height).contains(y) && (0..<channels).contains(channel))
+        return values[(y * width + x) * channels + channel]
     }
 }
 

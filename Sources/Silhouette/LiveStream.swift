@@ -1,4 +1,7 @@
-/// Receives the results of a live stream.
+/// Receives the results of a live stream. The shape is that of MediaPipe's protocol.
+///
+/// A segmenter holds its delegate weakly. A frame that is being processed, or waits, keeps the segmenter alive until it has been
+/// reported; after that a segmenter that nobody else holds is gone, and calls nobody.
 public protocol ImageSegmenterLiveStreamDelegate: AnyObject, Sendable {
     /// Tells the outcome of a frame.
     ///
@@ -23,13 +26,30 @@ public struct LiveStreamResult: Sendable {
     public let droppedFrameCount: Int
 }
 
+/// Timestamps of frames, each of which has to be later than the one before.
+///
+/// A pure value without threads.
+struct FrameClock {
+    private var last: Int?
+
+    /// Accepts the next timestamp.
+    ///
+    /// - Throws: `timestampNotIncreasing`, and then nothing has changed.
+    mutating func accept(_ timestamp: Int) throws(ImageSegmenterError) {
+        if let last, timestamp <= last {
+            throw .timestampNotIncreasing(timestampInMilliseconds: timestamp, lastTimestampInMilliseconds: last)
+        }
+        last = timestamp
+    }
+}
+
 /// Where frames wait for the network: room for one, the newest.
 ///
 /// A pure value without threads, so that its rules can be tested alone.
 package struct FrameMailbox<Frame> {
     /// Frames that were replaced by a newer one before the network was free.
     package private(set) var droppedFrameCount = 0
-    private var lastTimestamp: Int?
+    private var clock = FrameClock()
     private var waiting: (frame: Frame, timestamp: Int)?
     private var isBusy = false
 
@@ -41,11 +61,7 @@ package struct FrameMailbox<Frame> {
     /// - Returns: Whether the receiver sleeps and must be woken.
     /// - Throws: `timestampNotIncreasing`, and then nothing has changed.
     package mutating func post(_ frame: Frame, timestamp: Int) throws(ImageSegmenterError) -> Bool {
-        if let lastTimestamp, timestamp <= lastTimestamp {
-            throw .timestampNotIncreasing(
-                timestampInMilliseconds: timestamp, lastTimestampInMilliseconds: lastTimestamp)
-        }
-        lastTimestamp = timestamp
+        try clock.accept(timestamp)
         if waiting != nil { droppedFrameCount += 1 }
         waiting = (frame, timestamp)
         defer { isBusy = true }

@@ -47,6 +47,36 @@ struct LiveStreamTests {
         #expect(segmenter.droppedFrameCount == 0)
     }
 
+    @Test("A delegate is held weakly: the stream goes on without one that is gone")
+    func weakDelegate() async throws {
+        var delegate: RecordingDelegate? = RecordingDelegate()
+        weak let held = delegate
+        let segmenter = try segmenter(FakeEngine(isGated: false), delegate)
+        delegate = nil
+        #expect(held == nil && segmenter.options.imageSegmenterLiveStreamDelegate == nil)
+        var results = segmenter.liveStreamResults().makeAsyncIterator()
+        try segmenter.segmentAsync(image: frame(width: 2), timestampInMilliseconds: 1)
+        #expect(await results.next()?.timestampInMilliseconds == 1)
+    }
+
+    @Test("A segmenter that is let go reports the frames that it has, and after that calls nobody")
+    func letGo() async throws {
+        let engine = FakeEngine()
+        let delegate = RecordingDelegate()
+        var segmenter: ImageSegmenter? = try segmenter(engine, delegate)
+        weak let held = segmenter
+        try segmenter?.segmentAsync(image: frame(width: 1), timestampInMilliseconds: 1)
+        engine.waitForFrame()
+        try segmenter?.segmentAsync(image: frame(width: 2), timestampInMilliseconds: 2)
+        segmenter = nil
+        #expect(held != nil)
+        engine.allow(2)
+        var reports = delegate.reports.makeAsyncIterator()
+        #expect(await reports.next() == .init(timestamp: 1, width: 1))
+        #expect(await reports.next() == .init(timestamp: 2, width: 2))
+        while held != nil { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
     @Test("A frame that fails is reported, and the next one is processed")
     func failure() async throws {
         let delegate = RecordingDelegate()
