@@ -6,6 +6,9 @@ public enum Fit: String, CaseIterable, Hashable, Sendable {
     case letterbox
     /// The middle of the picture over the whole input, aspect ratio kept, the rest left out.
     case crop
+    /// Overlapping parts of the picture, each over the whole input in a run of its own, aspect ratio kept; what they give is
+    /// blended. For wide and for large pictures, whose small things no single input would show.
+    case tile
 }
 
 /// Where a picture lies in the network's input.
@@ -18,7 +21,7 @@ public enum Fit: String, CaseIterable, Hashable, Sendable {
 ///     +---------------+           +---------+
 ///
 /// Both rectangles are in whole pixels. `stretch` has the whole of both, `letterbox` the whole picture, `crop` the
-/// whole input.
+/// whole input. A single tile is stretched.
 public struct FitGeometry: Hashable, Sendable {
     /// Size of the picture, upright.
     public let picture: PixelSize
@@ -41,7 +44,7 @@ public struct FitGeometry: Hashable, Sendable {
         var source = picture
         var target = network
         switch fit {
-        case .stretch: break
+        case .stretch, .tile: break
         case .letterbox where excess > 0:
             target.height = FitGeometry.scaled(picture.height, network.width, picture.width)
         case .letterbox:

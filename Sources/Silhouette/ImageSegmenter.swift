@@ -39,6 +39,8 @@ public final class ImageSegmenter: Sendable {
     private let engine: any SegmentationEngine
     private let model: ModelOutput
     private let request: MaskRequest
+    /// Nil: pictures are not divided into tiles.
+    private let tiles: TiledSegmentation?
     private let videoClock = Mutex(FrameClock())
     private let queue = DispatchQueue(label: "silhouette.live-stream", qos: .userInteractive)
     private let mailbox = Mutex(FrameMailbox<WaitingFrame>())
@@ -95,7 +97,11 @@ public final class ImageSegmenter: Sendable {
         options: ImageSegmenterOptions, model: ModelOutput, engine: any SegmentationEngine, deviceID: String = "",
         deviceReason: String = "chosen by the caller"
     ) throws(ImageSegmenterError) {
-        request = try MaskRequest(options, of: model)
+        let request = try MaskRequest(options, of: model)
+        self.request = request
+        tiles =
+            options.fit == .tile
+            ? try TiledSegmentation(request, side: options.tileSide, threads: options.baseOptions.threadCount) : nil
         self.options = options
         self.model = model
         self.engine = engine
@@ -111,7 +117,7 @@ public final class ImageSegmenter: Sendable {
     ///   - image: Any size and channel order. Transparent parts count as white.
     ///   - orientation: How the picture is stored. It is turned upright first, and masks are those of the upright picture: where
     ///     the orientation swaps the sides, so do they.
-    /// - Throws: `wrongRunningMode`, `resultTooLarge` or `inferenceFailed`.
+    /// - Throws: `wrongRunningMode`, `resultTooLarge`, `tooManyTiles` or `inferenceFailed`.
     public func segment(
         image: Image, orientation: Orientation = .up
     ) throws(ImageSegmenterError) -> ImageSegmenterResult {
@@ -181,11 +187,18 @@ public final class ImageSegmenter: Sendable {
         image: Image, inBackground work: BackgroundWork
     ) throws(ImageSegmenterError) -> ImageSegmenterResult {
         try require(.image)
-        return result(try engine.segment(image, request, inBackground: work))
+        guard let tiles else { return result(try engine.segment(image, request, inBackground: work)) }
+        return result(
+            try tiles.segment(image, blend: work.callAside) { image, request throws(ImageSegmenterError) in
+                try engine.segment(image, request, inBackground: work)
+            })
     }
 
     private func run(_ image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
-        result(try engine.segment(image, request))
+        guard let tiles else { return result(try engine.segment(image, request)) }
+        return result(
+            try tiles.segment(image) { image, request throws(ImageSegmenterError) in try engine.segment(image, request)
+            })
     }
 
     private func result(_ masks: Masks) -> ImageSegmenterResult {

@@ -12,6 +12,8 @@ public enum ImageSegmenterError: Error, Equatable, Sendable, CustomStringConvert
     case wrongRunningMode(needed: RunningMode, actual: RunningMode)
     /// A frame is not later than the one before it. It is left out; later frames are not affected.
     case timestampNotIncreasing(timestampInMilliseconds: Int, lastTimestampInMilliseconds: Int)
+    /// Tiles of this side (`ImageSegmenterOptions.tileSide`) would be more than the picture may have.
+    case tooManyTiles(width: Int, height: Int, tileSide: Int, limit: Int)
     /// The result would take more memory than `ImageSegmenter.resultByteLimit`.
     case resultTooLarge(width: Int, height: Int, channels: Int, byteCount: Int)
     /// The network did not run to its end.
@@ -26,6 +28,8 @@ public enum ImageSegmenterError: Error, Equatable, Sendable, CustomStringConvert
             "the segmenter runs in the mode \(actual.rawValue); this call needs the mode \(needed.rawValue)"
         case .timestampNotIncreasing(let timestamp, let last):
             "timestamp \(timestamp) ms is not later than \(last) ms, that of the frame before it"
+        case .tooManyTiles(let width, let height, let side, let limit):
+            "tiles of \(side) pixels would be more than \(limit) in a picture of \(width)x\(height); choose larger ones"
         case .resultTooLarge(let width, let height, let channels, let byteCount):
             "\(channels) planes of \(width)x\(height) would take \(byteCount >> 20) MiB, more than "
                 + "\(ImageSegmenter.resultByteLimit >> 20) MiB; ask for masks at model size or for fewer classes"

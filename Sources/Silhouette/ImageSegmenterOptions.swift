@@ -63,6 +63,12 @@ public struct ImageSegmenterOptions: Sendable {
     package var subjectClasses: [Int]?
     /// How a picture is brought into the network's rectangle.
     public var fit: Fit = .stretch
+    /// The shorter side of a tile in pixels of the picture, for the fit `tile`.
+    ///
+    /// Nil: as large as the picture allows, but no more than eight times the network's input. So a panorama has a row of tiles of
+    /// its own height, and a photograph of 12 megapixels six tiles for a network of 257x257. Smaller tiles find smaller things,
+    /// and know less of what surrounds them; there may be 48 of them.
+    public var tileSide: Int?
     /// Receives the results of a live stream. Held weakly.
     public weak var imageSegmenterLiveStreamDelegate: (any ImageSegmenterLiveStreamDelegate)?
 

@@ -10,21 +10,42 @@ package struct ModelOutput: Hashable, Sendable {
     package let size: PixelSize
     /// A colour for each class.
     package let palette: Palette
+    /// Size of the network's input.
+    package let inputSize: PixelSize
+    /// Size of the scores before the network's trailing resizes.
+    package let scoreSize: PixelSize
+    /// Whether a soft-max, or a sigmoid of a single channel, makes confidences of the values.
+    package let isLogits: Bool
 
     /// Creates a description; the palette is VOC's where none is given.
-    package init(labels: [String], channels: Int, size: PixelSize, palette: Palette? = nil) {
+    ///
+    /// - Parameters:
+    ///   - inputSize: That of the output when nil.
+    ///   - scoreSize: That of the output when nil.
+    package init(
+        labels: [String], channels: Int, size: PixelSize, palette: Palette? = nil, inputSize: PixelSize? = nil,
+        scoreSize: PixelSize? = nil, isLogits: Bool = true
+    ) {
         self.labels = labels
         self.palette = palette ?? .voc(count: labels.count)
         self.channels = channels
         self.size = size
+        self.inputSize = inputSize ?? size
+        self.scoreSize = scoreSize ?? size
+        self.isLogits = isLogits
     }
 
     /// Describes a model.
     package init(_ model: Model) {
         let output = model.graph.shape(of: model.graph.outputs[0])
+        let (trunk, head) = model.graph.separatingHead()
+        let scores = trunk.shape(of: trunk.outputs[0])
         self.init(
             labels: model.labels, channels: output.channels,
-            size: PixelSize(width: output.width, height: output.height), palette: Palette(of: model))
+            size: PixelSize(width: output.width, height: output.height), palette: Palette(of: model),
+            inputSize: PixelSize(width: model.input.width, height: model.input.height),
+            scoreSize: PixelSize(width: scores.width, height: scores.height),
+            isLogits: model.outputKind == .logits && head.activation == .none)
     }
 }
 
@@ -45,7 +66,7 @@ package struct MaskRequest: Hashable, Sendable {
     /// Whose size the masks have.
     let size: MaskSize
     /// How the picture is brought into the network's rectangle.
-    let fit: Fit
+    private(set) var fit: Fit
     /// What the masks are made of.
     let output: ModelOutput
 
@@ -77,6 +98,18 @@ package struct MaskRequest: Hashable, Sendable {
                 || options.shouldOutputConfidenceMasks || options.shouldOutputScores
                 || options.subjectClasses != nil
         else { throw .invalidOptions("neither a category mask nor confidence masks nor scores are asked for") }
+        let hasMasks =
+            options.shouldOutputCategoryMask || options.shouldOutputConfidenceMasks || options.shouldOutputScores
+        guard options.fit != .tile || options.maskSize == .source || !hasMasks else {
+            throw .invalidOptions(
+                "the fit tile has masks of the picture's size only: the network has one for each tile")
+        }
+        if let side = options.tileSide {
+            guard options.fit == .tile else {
+                throw .invalidOptions("a tile's side says nothing to the fit \(options.fit.rawValue)")
+            }
+            guard side > 0 else { throw .invalidOptions("a tile's side of \(side) pixels") }
+        }
         wantsCategories = options.shouldOutputCategoryMask
         wantsPictureCategories = options.shouldOutputPictureCategoryMask
         wantsConfidences = options.shouldOutputConfidenceMasks
@@ -93,6 +126,24 @@ package struct MaskRequest: Hashable, Sendable {
         var marks = [Bool](repeating: false, count: output.labels.count)
         for index in subjectClasses ?? [] { marks[index] = true }
         return marks
+    }
+
+    /// The same for a picture that is a single tile.
+    var stretched: MaskRequest {
+        var request = self
+        request.fit = .stretch
+        return request
+    }
+
+    /// A request for the scores of one tile at the network's size.
+    ///
+    /// - Throws: Nothing that this request did not.
+    func forTiles() throws(ImageSegmenterError) -> MaskRequest {
+        var options = ImageSegmenterOptions()
+        options.shouldOutputCategoryMask = false
+        options.shouldOutputScores = true
+        options.maskSize = .model
+        return try MaskRequest(options, of: output)
     }
 
     /// Floating-point values of the masks at each pixel.

@@ -23,28 +23,33 @@ extension SubjectMap {
         var margins = [Float](repeating: -.infinity, count: size.pixelCount)
         var classes = [UInt8](repeating: 0, count: size.pixelCount)
         let isSingle = scores.channels == 1
-        for pixel in 0..<size.pixelCount {
-            var best = -Float.infinity
-            var other = -Float.infinity
-            for index in isSubject.indices {
-                let value: Float =
-                    if !isSingle {
-                        scores.values[pixel * scores.channels + index]
-                    } else if index == 1 {
-                        scores.values[pixel]
-                    } else {
-                        kind == .logits ? 0 : 1 - scores.values[pixel]
-                    }
-                if !isSubject[index] {
-                    other = max(other, value)
-                } else if value > best {
-                    best = value
-                    classes[pixel] = UInt8(truncatingIfNeeded: index)
-                }
+        scores.values.withUnsafeBufferPointer { values in
+            guard let base = values.baseAddress else { return }
+            for pixel in 0..<size.pixelCount {
+                (margins[pixel], classes[pixel]) = Self.margin(
+                    of: base + pixel * scores.channels, isSubject: isSubject, isSingle: isSingle, kind: kind)
             }
-            margins[pixel] = Self.margin(best, other, kind)
         }
         self.init(size, margins: margins, classes: classes, geometry: geometry, scoreSize: scoreSize)
+    }
+
+    /// The margin at a place, and the subject's likeliest class there.
+    static func margin(
+        of values: UnsafePointer<Float>, isSubject: [Bool], isSingle: Bool, kind: OutputKind
+    ) -> (margin: Float, class: UInt8) {
+        var best = -Float.infinity
+        var other = -Float.infinity
+        var bestClass = 0
+        for index in isSubject.indices {
+            let value: Float = !isSingle ? values[index] : index == 1 ? values[0] : kind == .logits ? 0 : 1 - values[0]
+            if !isSubject[index] {
+                other = max(other, value)
+            } else if value > best {
+                best = value
+                bestClass = index
+            }
+        }
+        return (margin(best, other, kind), UInt8(truncatingIfNeeded: bestClass))
     }
 
     private static func margin(_ best: Float, _ other: Float, _ kind: OutputKind) -> Float {

@@ -153,7 +153,7 @@ extension ImageSegmenterError {
     /// Whether another device would refuse as well.
     fileprivate var isRequestAtFault: Bool {
         switch self {
-        case .resultTooLarge, .invalidOptions: true
+        case .resultTooLarge, .tooManyTiles, .invalidOptions: true
         default: false
         }
     }

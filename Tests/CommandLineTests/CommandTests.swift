@@ -96,6 +96,9 @@ struct CommandTests {
         #expect(message("a", "--output", "scores", "--classes", "person") != nil)
         #expect(message("a", "--mask-size", "model") != nil)
         #expect(message("a", "--mask-size", "model", "--output", "mask") == nil)
+        #expect(message("a", "--mask-size", "model", "--output", "mask", "--fit", "tile") != nil)
+        #expect(message("a", "--tile-side", "300") != nil)
+        #expect(message("a", "--tile-side", "300", "--fit", "tile") == nil)
     }
 }
 

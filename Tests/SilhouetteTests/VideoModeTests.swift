@@ -113,6 +113,30 @@ struct VideoModeTests {
         let last = try segmenter.segment(videoFrame: pictures[1], timestampInMilliseconds: 1000)
         #expect(last.categoryMask == expected[1])
     }
+
+    @Test("Tiles in a video, from many tasks")
+    func tiles() async throws {
+        var options = ImageSegmenterOptions()
+        options.baseOptions.device = .cpu
+        options.fit = .tile
+        let single = try ImageSegmenter(options: options, model: VulkanTests.model)
+        options.runningMode = .video
+        let segmenter = try ImageSegmenter(options: options, sharing: single)
+        let picture = try VulkanTests.picture(width: 150, height: 50)
+        let expected = try single.segment(image: picture).categoryMask
+        let next = Counter()
+        let sameCount = await withTaskGroup(of: Bool?.self) { group in
+            for _ in 0..<12 {
+                group.addTask {
+                    let timestamp = next.increment()
+                    return try? segmenter.segment(videoFrame: picture, timestampInMilliseconds: timestamp).categoryMask
+                        == expected
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 == false ? -100 : $1 == true ? 1 : 0 }
+        }
+        #expect(sameCount > 0)
+    }
 }
 
 /// Counts up, for many tasks.

@@ -38,6 +38,7 @@ public final class EffectRenderer: Sendable {
         subject = SubjectClasses(classes)
         var needed = ImageSegmenterOptions()
         needed.fit = segmenter.options.fit
+        needed.tileSide = segmenter.options.tileSide
         needed.maskSize = .model
         needed.shouldOutputCategoryMask = false
         needed.shouldOutputPictureCategoryMask = true

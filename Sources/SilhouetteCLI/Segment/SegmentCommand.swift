@@ -176,6 +176,7 @@ extension SegmentSettings {
         options.confidenceClasses = classes
         options.maskSize = maskSize
         options.fit = fit
+        options.tileSide = tileSide
         return options
     }
 

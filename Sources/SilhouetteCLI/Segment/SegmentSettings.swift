@@ -38,6 +38,7 @@ package struct SegmentSettings: Sendable {
     package var droppedClasses: [String]?
     package var effects = EffectSettings()
     package var fit: Fit = .stretch
+    package var tileSide: Int?
     package var threads: Int?
     package var maxPixels: Int?
     package var isVerbose = false
@@ -119,8 +120,16 @@ extension Command<SegmentSettings> {
                     stretch: the whole, its proportions changed.
                     letterbox: the whole, with grey bars.
                     crop: the middle; what lies outside is background.
+                    tile: overlapping parts, one after the other; for wide and for large photographs.
                     """,
                     \.fit, default: .stretch),
+                .integer(
+                    "tile-side", in: 16...65_535,
+                    """
+                    With --fit tile: the shorter side of a tile in pixels of the photograph. Smaller tiles find smaller \
+                    things. (default: the photograph's shorter side, at most 8 times the network's)
+                    """,
+                    \.tileSide),
                 .threads(\.threads),
                 .integer(
                     "max-pixels", in: 1...1_000_000_000,
@@ -216,6 +225,12 @@ extension SegmentSettings {
         if output.showsPicture, maskSize == .model {
             throw UsageError(
                 "--mask-size model does not go with --output \(output.rawValue), which has the photograph's size")
+        }
+        if fit == .tile, maskSize == .model {
+            throw UsageError("--mask-size model does not go with --fit tile: the network has a mask for each tile")
+        }
+        if tileSide != nil, fit != .tile {
+            throw UsageError("--tile-side does not go with --fit \(fit.rawValue); it needs --fit tile")
         }
         if output == .scores, classes != nil || droppedClasses != nil {
             throw UsageError(
