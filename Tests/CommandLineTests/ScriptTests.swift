@@ -17,7 +17,8 @@ struct ScriptTests {
     func usage() throws {
         for (name, arguments) in [
             ("demo", ["--nonsense"]), ("demo", ["a.jpg", "b.jpg"]), ("test", ["--nonsense"]), ("test", ["--filter"]),
-            ("install", []),
+            ("install", []), ("api-listing", ["--nonsense"]), ("api-listing", ["Nonsense"]),
+            ("api-listing", ["--check", "--docs"]),
         ] {
             let outcome = try script(name, arguments)
             #expect(outcome.errorLines.count == 1, "\(name): \(outcome.errors)")
