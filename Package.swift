@@ -68,6 +68,13 @@ let package = Package(
                 "Verification", "Imaging", "Video",
             ]),
 
+        // What a program of one's own looks like.
+        .executableTarget(
+            name: "BackgroundReplacement", dependencies: ["Silhouette"], path: "Examples/BackgroundReplacement"),
+        .executableTarget(name: "GettingStarted", dependencies: ["Silhouette"], path: "Examples/GettingStarted"),
+        .executableTarget(name: "LiveStream", dependencies: ["Silhouette"], path: "Examples/LiveStream"),
+        .executableTarget(name: "PortraitBlur", dependencies: ["Silhouette"], path: "Examples/PortraitBlur"),
+
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
         .target(
             name: "TestSupport", dependencies: ["JSONText", "ModelGraph"], path: "Tests/Support",
