@@ -112,24 +112,7 @@ extension Command<SegmentSettings> {
         ]
             + Option.classes(
                 \.classes, \.droppedClasses, default: "all; for a cutout and a composite all but background")
-            + Option.effects(\.effects) + [
-                .choice(
-                    "fit", nil,
-                    """
-                    How the photograph comes into the network's square.
-                    stretch: the whole, its proportions changed.
-                    letterbox: the whole, with grey bars.
-                    crop: the middle; what lies outside is background.
-                    tile: overlapping parts, one after the other; for wide and for large photographs.
-                    """,
-                    \.fit, default: .stretch),
-                .integer(
-                    "tile-side", in: 16...65_535,
-                    """
-                    With --fit tile: the shorter side of a tile in pixels of the photograph. Smaller tiles find smaller \
-                    things. (default: the photograph's shorter side, at most 8 times the network's)
-                    """,
-                    \.tileSide),
+            + Option.effects(\.effects) + Option.fit(of: "photograph", \.fit, \.tileSide) + [
                 .threads(\.threads),
                 .integer(
                     "max-pixels", in: 1...1_000_000_000,
@@ -229,9 +212,7 @@ extension SegmentSettings {
         if fit == .tile, maskSize == .model {
             throw UsageError("--mask-size model does not go with --fit tile: the network has a mask for each tile")
         }
-        if tileSide != nil, fit != .tile {
-            throw UsageError("--tile-side does not go with --fit \(fit.rawValue); it needs --fit tile")
-        }
+        try fit.check(tileSide: tileSide)
         if output == .scores, classes != nil || droppedClasses != nil {
             throw UsageError(
                 "--\(classes == nil ? "drop-classes" : "classes") does not go with --output scores, which has every class"

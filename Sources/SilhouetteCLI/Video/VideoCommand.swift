@@ -106,6 +106,7 @@ extension VideoSettings {
         options.baseOptions.tuning = tuning
         options.baseOptions.threadCount = threads
         options.fit = fit
+        options.tileSide = tileSide
         return options
     }
 }

@@ -45,6 +45,7 @@ package struct VideoSettings: Sendable {
     package var backgroundVideo: String?
     package var smoothing: Float?
     package var fit: Fit = .stretch
+    package var tileSide: Int?
     package var isVerbose = false
 
     package init() {}
@@ -152,15 +153,7 @@ extension Command<VideoSettings> {
                 .device(\.device),
                 .precision(\.precision),
                 .tuning(\.tuning),
-                .choice(
-                    "fit", nil,
-                    """
-                    How a frame comes into the network's square.
-                    stretch: the whole, its proportions changed.
-                    letterbox: the whole, with grey bars.
-                    crop: the middle; what lies outside is background.
-                    """,
-                    \.fit, default: .stretch),
+            ] + Option.fit(of: "frame", \.fit, \.tileSide) + [
                 .threads(\.threads),
                 .integer(
                     "max-pixels", in: 1...1_000_000_000,
@@ -214,6 +207,7 @@ extension VideoSettings {
         guard let destination else { throw UsageError("-o is missing: the film that is to be made") }
         try precision.check(on: device)
         try tuning?.check(on: device)
+        try fit.check(tileSide: tileSide)
         if reading.duration == 0 { throw UsageError("--duration needs more than 0 seconds") }
         try checkEffect()
         guard destination == "-" else {
