@@ -77,6 +77,7 @@ struct CommandTests {
         #expect(message("a", "-vo", "x") == "unknown option -vo; short options are written one by one")
         #expect(message("a", "--threads") == "--threads needs a value: N")
         #expect(message("a", "-o", "--output", "mask") == "-o needs a value: FILE|DIR|-")
+        #expect(message("a", "--output", "cutout", "--shift", "-1.5") == nil)
         #expect(message("a", "--threads", "0") == "--threads needs a whole number from 1 to 256, not '0'")
         #expect(message("a", "--threads", "99999999999999999999") != nil)
         #expect(message("a", "--verbose=yes") == "--verbose takes no value, but has 'yes'")
@@ -107,7 +108,7 @@ struct SuggestionTests {
     @Test(
         "A slip of the finger is understood, another word is not",
         arguments: [
-            ("segmnet", "segment"), ("bnech", "bench"), ("Model", "model"), ("seg", "segment"), ("video", nil),
+            ("segmnet", "segment"), ("bnech", "bench"), ("Model", "model"), ("seg", "segment"), ("vidoe", "video"),
             ("x", nil),
         ])
     func nearestCommand(word: String, expected: String?) {

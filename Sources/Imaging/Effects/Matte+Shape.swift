@@ -1,22 +1,41 @@
 extension Matte {
-    /// Moves the edge outwards, or inwards where `pixels` is negative. A matte without an edge stays as it is.
-    ///
-    /// What is more than half opaque grows by whole discs; the soft part of the old edge stays where it reaches farther.
+    /// Moves the edge outwards, or inwards where `pixels` is negative; what is soft stays as soft. A matte without an edge stays
+    /// as it is.
     package mutating func grow(by pixels: Float) {
-        let grows = pixels > 0
-        let distance = abs(pixels)
-        let squares = opacities.withUnsafeBufferPointer { opacities in
-            DistanceTransform.squaredDistances(size) { (opacities[$0] >= 128) == grows }
+        guard pixels != 0 else { return }
+        // Far from where it was an edge has no detail left, and a smaller copy is moved as well and faster.
+        let step = max(1, Int((abs(pixels) / Self.largestDisc).rounded(.up)))
+        var plane = DiscFilter(size: size, values: opacities)
+        if step > 1 {
+            let small = PixelSize(
+                width: max(1, (size.width + step / 2) / step), height: max(1, (size.height + step / 2) / step))
+            plane = DiscFilter(size: small, values: image.resized(width: small.width, height: small.height).bytes)
         }
-        // The edge lies half a pixel before the centre of the nearest pixel on its other side.
-        let limit = (distance + 1) * (distance + 1)
+        // Shrinking the subject is growing the background.
+        if pixels < 0 { plane.invert() }
+        plane.grow(by: abs(pixels) / Float(step))
+        if pixels < 0 { plane.invert() }
+        guard step > 1 else {
+            opacities = plane.values
+            return
+        }
+        let grid = Grid(plane.size, plane.values.map { SIMD4(Float($0) / 255, 0, 0, 0) })
+        let sampler = GridSampler(grid, over: size)
+        let grows = pixels > 0
         opacities.withUnsafeMutableBufferPointer { opacities in
-            for index in opacities.indices where squares[index] < limit {
-                let covered = byte(fraction: distance + 0.5 - squares[index].squareRoot() + 0.5)
-                opacities[index] = grows ? max(opacities[index], covered) : min(opacities[index], 255 - covered)
+            for y in 0..<size.height {
+                sampler.move(toRow: y)
+                for x in 0..<size.width {
+                    let moved = byte(fraction: sampler.value(at: x).x)
+                    let index = y * size.width + x
+                    opacities[index] = grows ? max(opacities[index], moved) : min(opacities[index], moved)
+                }
             }
         }
     }
+
+    /// The largest disc that is moved along every edge, in pixels.
+    private static let largestDisc: Float = 32
 
     /// Lets the edge fade over `pixels`, half of them on each side.
     package mutating func feather(by pixels: Float) {

@@ -104,8 +104,8 @@ extension Command {
     private func followingValue(
         of written: String, _ placeholder: String, _ rest: inout ArraySlice<String>
     ) throws(UsageError) -> String {
-        // A word that looks like an option is one: `-o --output mask` has lost its file name.
-        guard let next = rest.first, next == "-" || !next.hasPrefix("-") else {
+        // A word that looks like an option is one: `-o --output mask` has lost its file name. A negative number does not.
+        guard let next = rest.first, next == "-" || !next.hasPrefix("-") || Double(next) != nil else {
             throw UsageError("\(written) needs a value: \(placeholder)")
         }
         rest.removeFirst()
