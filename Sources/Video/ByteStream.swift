@@ -1,16 +1,17 @@
 import Glibc
 
 /// Bytes that come one after the other, from a pipe or, in tests, from memory.
-struct ByteStream {
+package struct ByteStream {
     /// Fills some of the buffer, which is not empty; 0 at the end.
-    typealias Source = (UnsafeMutableRawBufferPointer) throws(VideoError) -> Int
+    package typealias Source = (UnsafeMutableRawBufferPointer) throws(VideoError) -> Int
 
     private let source: Source
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var position = 0
     private var filled = 0
 
-    init(_ source: @escaping Source) { self.source = source }
+    /// Bytes from anywhere.
+    package init(_ source: @escaping Source) { self.source = source }
 
     /// The bytes of a descriptor, which the caller closes.
     init(descriptor: Int32) {

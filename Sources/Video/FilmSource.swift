@@ -170,8 +170,9 @@ public final class Film: Sendable {
         child.closeInput()
         let ending = child.wait()
         if let info = VideoInfo(probed: String(decoding: text, as: UTF8.self)) { return info }
-        if ending == .exited(0), !text.isEmpty { throw VideoError("\(source.name): there is no video in it") }
-        throw VideoError("\(source.name): cannot be read as video: \(reason(complaints.last, source))")
+        let complaint = complaints.first
+        if ending == .exited(0), !text.isEmpty, complaint == nil { throw VideoError("\(source.name): there is no video in it") }
+        throw VideoError("\(source.name): cannot be read as video: \(reason(complaint, source))")
     }
 
     /// What ffmpeg says, made understandable.

@@ -2,13 +2,13 @@
 ///
 /// Matroska and not NUT: it tells the film's usual frame rate, which encoders plan by, beside each frame's own time. Times
 /// are in microseconds. As in RFC 9559; every frame has a cluster of its own, so that no time is relative to another.
-enum MatroskaWriter {
+package enum MatroskaWriter {
     /// The bytes before the first frame.
     ///
     /// - Parameters:
     ///   - hasAlpha: Whether frames are RGBA and not RGB.
     ///   - rate: Frames a second, where that is known.
-    static func header(width: Int, height: Int, hasAlpha: Bool, rate: Rational?) -> [UInt8] {
+    package static func header(width: Int, height: Int, hasAlpha: Bool, rate: Rational?) -> [UInt8] {
         var video = number(0xb0, width) + number(0xba, height)
         video += element([0x2e, 0xb5, 0x24], hasAlpha ? Array("RGBA".utf8) : Array("RGB\u{18}".utf8))
         var track = number(0xd7, 1) + number(0x73c5, 1) + number(0x83, 1)
@@ -31,7 +31,7 @@ enum MatroskaWriter {
     /// The bytes between two frames.
     ///
     /// - Parameter microseconds: When the frame that follows is shown.
-    static func frameHeader(microseconds: Int, byteCount: Int) -> [UInt8] {
+    package static func frameHeader(microseconds: Int, byteCount: Int) -> [UInt8] {
         let time = number(0xe7, microseconds)
         // Track 1, no time relative to the cluster's, a key frame.
         let block: [UInt8] = [0x81, 0, 0, 0x80]

@@ -3,23 +3,25 @@
 /// NUT and not Matroska: it keeps the timestamps of the film as they are, where ffmpeg's Matroska rounds them to
 /// milliseconds. As in https://ffmpeg.org/nut.txt; checksums are passed over, as nothing is lost in a pipe. No length
 /// that the stream tells is believed: headers are short, and a frame has the size that its picture needs.
-struct NUTReader {
+package struct NUTReader {
     /// What the stream holds.
-    struct Track: Equatable {
+    package struct Track: Equatable {
         /// Columns.
-        var width: Int
+        package var width: Int
         /// Rows.
-        var height: Int
+        package var height: Int
         /// Bytes of a pixel: 3 or 4.
-        var channelCount: Int
+        package var channelCount: Int
         /// The unit of timestamps, in seconds.
-        var timeBase: Rational
+        package var timeBase: Rational
     }
 
     /// A picture and when it is shown, in units of the time base.
-    struct Frame: Equatable {
-        var bytes: [UInt8]
-        var timestamp: Int
+    package struct Frame: Equatable {
+        /// Its pixels, row by row.
+        package var bytes: [UInt8]
+        /// When it is shown.
+        package var timestamp: Int
     }
 
     private struct FrameCode {
@@ -73,12 +75,12 @@ struct NUTReader {
     private var timestampBits = 0
     private var lastTimestamp = 0
     /// What the stream holds.
-    let track: Track
+    package let track: Track
 
     /// Reads the headers.
     ///
     /// - Returns: Nil where the stream is empty.
-    init?(_ stream: ByteStream) throws(VideoError) {
+    package init?(_ stream: ByteStream) throws(VideoError) {
         var stream = stream
         guard let first = try stream.next() else { return nil }
         let rest = Array(Self.signature.dropFirst())
@@ -112,7 +114,7 @@ struct NUTReader {
     }
 
     /// The next picture; nil at the end of the stream.
-    mutating func next() throws(VideoError) -> Frame? {
+    package mutating func next() throws(VideoError) -> Frame? {
         while let byte = try stream.next() {
             guard byte == UInt8(ascii: "N") else { return try frame(codes[Int(byte)]) }
             guard let (kind, length) = try Self.packet(&stream) else { throw Self.damage("it ends in a packet") }

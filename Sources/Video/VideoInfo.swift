@@ -16,6 +16,12 @@ public struct VideoInfo: Equatable, Sendable {
         public var index: Int
         /// ffmpeg's name of its codec: `aac`.
         public var codec: String
+
+        /// Creates a stream's description.
+        public init(index: Int, codec: String) {
+            self.index = index
+            self.codec = codec
+        }
     }
 
     /// The position of the film's pictures among all streams.
@@ -50,7 +56,7 @@ public struct VideoInfo: Equatable, Sendable {
     public var otherVideoCount = 0
 
     /// Whether it is stored as VP9 or VP8 with a second stream for its transparency, which only libvpx decodes.
-    var needsVPXDecoder = false
+    package var needsVPXDecoder = false
 
     init() {}
 
@@ -82,7 +88,7 @@ extension VideoInfo {
     /// Reads what ffprobe writes with `-of flat`.
     ///
     /// Nil where there are no moving pictures; a cover does not count.
-    init?(probed text: String) {
+    package init?(probed text: String) {
         let streams = ProbedStream.all(in: text)
         let videos = streams.filter { $0["codec_type"] == "video" && $0["disposition.attached_pic"] != "1" }
         guard let video = videos.first, let index = video.number("index"), let width = video.number("width"),

@@ -57,7 +57,7 @@ final class FilmProgress: Sendable {
 package func progressLine(_ count: Int, of expected: Int?, seconds: Double) -> String {
     let rate = Double(count) / max(seconds, 1e-3)
     let speed = "\(decimal(rate, places: 1)) a second"
-    guard let expected, expected > count, rate > 0 else { return "\(count) frames, \(speed)" }
+    guard let expected, expected > count, rate > 0 else { return "\(count) frame\(count == 1 ? "" : "s"), \(speed)" }
     return "\(count) of about \(expected) frames, \(speed), \(clockTime(Double(expected - count) / rate)) left"
 }
 

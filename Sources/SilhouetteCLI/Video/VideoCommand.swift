@@ -8,6 +8,7 @@ import Video
 func video(_ settings: VideoSettings) throws -> ExitCode {
     let destination = try FilmDestination(settings)
     let source = try FilmSource(path: settings.inputs[0])
+    try settings.reading.check(for: source)
     try requireInputUntouched(source, destination)
     let film = try Film(source, options: settings.reading)
 
@@ -94,6 +95,23 @@ extension FilmRun {
         if !missing.isEmpty { note("left out: \(missing.joined(separator: ", "))") }
         if case .standardOutput(let format) = destination, format != .yuv4mpeg {
             note("frames of \(info.sizeText), \(format.rawValue)")
+        }
+    }
+}
+
+extension ReadingOptions {
+    /// Refuses what a source has no use for.
+    fileprivate func check(for source: FilmSource) throws(UsageError) {
+        switch source {
+        case .camera: break
+        case .sequence where cameraSize == nil: break
+        default:
+            guard cameraSize == nil else {
+                throw UsageError("--input-size goes with a camera, which \(source.name) is not")
+            }
+            guard inputRate == nil else {
+                throw UsageError("--input-rate goes with a camera or numbered pictures, which \(source.name) is not")
+            }
         }
     }
 }
