@@ -95,6 +95,7 @@ let package = Package(
                 "DeviceSupport",
             ]),
         .testTarget(name: "EmbedShadersTests", dependencies: ["VulkanBackend", "TestSupport"]),
+        .testTarget(name: "VideoTests", dependencies: ["Video", "Imaging", "TestSupport"]),
         .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
         .testTarget(
             name: "SilhouetteTests",
