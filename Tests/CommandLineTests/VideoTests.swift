@@ -1,0 +1,230 @@
+import Foundation
+import Imaging
+import SilhouetteCLI
+import TestSupport
+import Testing
+
+@Suite("The program: video", .needsFFmpeg)
+struct VideoTests {
+    private func video(
+        _ arguments: String..., in folder: String, input: Data = Data(), environment: [String: String] = [:]
+    ) throws -> Program.Outcome {
+        try Program.run(
+            ["video", "-m", Program.model, "-d", "cpu"] + arguments, in: folder, environment: environment, input: input)
+    }
+
+    /// A film of a second, with sound unless told otherwise.
+    @discardableResult
+    private func film(_ path: String, sound: Bool = true, seconds: Int = 1) throws -> String {
+        let tone = sound ? ["-f", "lavfi", "-i", "sine=d=\(seconds)", "-c:a", "aac"] : []
+        return try FFmpeg.make(
+            path,
+            ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=\(seconds)"] + tone + [
+                "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart",
+            ])
+    }
+
+    @Test("Every kind of film, with all frames and the sound where it can have one")
+    func formats() throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4")
+            for (name, output, codec) in [
+                ("b.mp4", "overlay", "h264"), ("b.mov", "cutout", "prores"), ("b.mkv", "cutout", "ffv1"),
+                ("b.webm", "cutout", "vp9"), ("b.gif", "overlay", "gif"),
+            ] {
+                let outcome = try video("a.mp4", "-o", name, "--output", output, in: folder)
+                #expect(outcome.exitCode == 0, "\(outcome.errors)")
+                #expect(outcome.text.hasPrefix("a.mp4 -> \(name): 10 frames, "))
+                #expect(try FFmpeg.streams("\(folder)/\(name)", "v", "codec_name").first?["codec_name"] == codec)
+                #expect(try FFmpeg.times("\(folder)/\(name)").count == 10)
+                #expect(try FFmpeg.streams("\(folder)/\(name)", "a", "codec_name").count == (name == "b.gif" ? 0 : 1))
+            }
+            #expect(try fileNames(in: folder).count == 6)
+        }
+    }
+
+    @Test("Numbered pictures out and in again")
+    func pictures() throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4", sound: false)
+            #expect(try video("a.mp4", "-o", "p-%03d.png", "--output", "cutout", in: folder).exitCode == 0)
+            #expect(try fileNames(in: folder) == ["a.mp4"] + (1...10).map { "p-0\($0 < 10 ? "0" : "")\($0).png" })
+            let image = try ImageFile.read(path: "\(folder)/p-010.png").image
+            #expect(image.width == 64 && image.height == 48 && image.format == .rgba)
+            #expect(try video("p-%03d.png", "-o", "b.mp4", "--input-rate", "5", in: folder).exitCode == 0)
+            #expect(try FFmpeg.times("\(folder)/b.mp4").last == 1.8)
+        }
+    }
+
+    @Test("Frames on standard output, and nothing else there")
+    func raw() throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4", sound: false)
+            #expect(try video("a.mp4", "-o", "-", "--format", "rgb24", in: folder).output.count == 10 * 64 * 48 * 3)
+            let cutout = try video("a.mp4", "-o", "-", "--format", "rgba", "--output", "cutout", in: folder)
+            #expect(cutout.output.count == 10 * 64 * 48 * 4)
+            let film = try video("a.mp4", "-o", "-", "--format", "yuv4mpeg", in: folder)
+            #expect(film.exitCode == 0 && film.output.starts(with: Data("YUV4MPEG2 W64 H48 F10:1".utf8)))
+        }
+    }
+
+    @Test("A film through a pipe keeps its sound and its times")
+    func pipe() throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4")
+            let outcome = try Program.run(
+                executable: "/bin/sh",
+                ["-c", "cat a.mp4 | \"$0\" video -m \"$1\" -d cpu - -o b.mp4", Program.path, Program.model], in: folder)
+            #expect(outcome.exitCode == 0, "\(outcome.errors)")
+            #expect(outcome.text.hasPrefix("standard input -> b.mp4: 10 frames"))
+            #expect(try FFmpeg.times("\(folder)/b.mp4") == FFmpeg.times("\(folder)/a.mp4"))
+            #expect(try FFmpeg.sound("\(folder)/b.mp4") == FFmpeg.sound("\(folder)/a.mp4"))
+            // A file that was redirected is a file.
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/a.mp4"))
+            #expect(try video("-", "-o", "c.mp4", "--start", "0.5", in: folder, input: bytes).exitCode == 0)
+            #expect(try FFmpeg.times("\(folder)/c.mp4").count == 5)
+        }
+    }
+
+    @Test("Backgrounds: a colour, another film")
+    func backgrounds() throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4", sound: false)
+            try FFmpeg.make(
+                "\(folder)/red.mkv", "-f", "lavfi", "-i", "color=red:s=30x50:r=7:d=0.3", "-c:v", "ffv1", "-pix_fmt",
+                "bgr0")
+            // The small model takes everything here for background.
+            for arguments in [["--background", "#ff0000"], ["--background-video", "red.mkv"]] {
+                let outcome = try Program.run(
+                    [
+                        "video", "-m", Program.model, "-d", "cpu", "a.mp4", "-o", "-", "--format", "rgb24", "--classes",
+                        "sofa",
+                    ]
+                        + arguments, in: folder)
+                #expect(outcome.exitCode == 0, "\(outcome.errors)")
+                #expect(outcome.output.count == 10 * 64 * 48 * 3)
+                let pixels = Array(outcome.output.suffix(64 * 48 * 3))
+                let redCount = stride(from: 0, to: pixels.count, by: 3).count {
+                    pixels[$0] > 240 && pixels[$0 + 1] < 12
+                }
+                #expect(redCount > 64 * 48 / 2, "\(arguments)")
+            }
+        }
+    }
+
+    @Test("Ctrl-C leaves the frames until then as a whole film with as much sound; exit code 130")
+    func interruption() throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4", seconds: 600)
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: Program.path)
+            process.arguments = ["video", "-m", Program.model, "-d", "cpu", "a.mp4", "-o", "b.mp4"]
+            process.currentDirectoryURL = URL(fileURLWithPath: folder)
+            let errors = Pipe()
+            process.standardError = errors
+            try process.run()
+            Thread.sleep(forTimeInterval: 2)
+            #expect(try fileNames(in: folder) == ["a.mp4"])
+            process.interrupt()
+            let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 130)
+            if text.contains("before the first frame") {
+                #expect(try fileNames(in: folder) == ["a.mp4"])
+                return
+            }
+            let times = try FFmpeg.times("\(folder)/b.mp4")
+            #expect(text == "silhouette video: ended early: b.mp4 has the \(times.count) frames until then\n")
+            let sound = try #require(try FFmpeg.times("\(folder)/b.mp4", "a").last)
+            #expect(abs(sound - times.last!) < 0.25)
+        }
+    }
+
+    @Test("A damaged film: what could be read is written, exit code 1")
+    func damaged() throws {
+        try withScratchFolder { folder in
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: film("\(folder)/a.mp4", sound: false, seconds: 3)))
+            try makeFile("\(folder)/b.mp4", Array(bytes.prefix(bytes.count * 3 / 4)))
+            let outcome = try video("b.mp4", "-o", "c.mp4", in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(outcome.errorLines.count == 1 && outcome.errors.hasPrefix("silhouette: b.mp4: is damaged: "))
+            #expect((1..<30).contains(try FFmpeg.times("\(folder)/c.mp4").count))
+        }
+    }
+
+    @Test(
+        "What cannot be is one line, and leaves nothing",
+        arguments: [
+            (["absent.mp4", "-o", "b.mp4"], 1), (["text.mp4", "-o", "b.mp4"], 1), ([".", "-o", "b.mp4"], 1),
+            (["a.mp4"], 2), (["-o", "b.mp4"], 2), (["a.mp4", "a.mp4", "-o", "b.mp4"], 2),
+            (["a.mp4", "-o", "a.mp4"], 2),
+            (["a.mp4", "-o", "b.txt"], 2), (["a.mp4", "-o", "b.png"], 2), (["a.mp4", "-o", "."], 2),
+            (["a.mp4", "-o", "b.mp4", "--output", "cutout"], 2), (["a.mp4", "-o", "-"], 2),
+            (["a.mp4", "-o", "-", "--format", "rgb24", "--output", "cutout"], 2),
+            (["a.mp4", "-o", "b.mp4", "--format", "rgb24"], 2), (["a.mp4", "-o", "b.mp4", "--quality", "52"], 2),
+            (["a.mp4", "-o", "b.gif", "--quality", "5"], 2), (["a.mp4", "-o", "b.mp4", "--start", "1:60"], 2),
+            (["a.mp4", "-o", "b.mp4", "--duration", "0"], 2), (["a.mp4", "-o", "b.mp4", "--start", "100"], 1),
+            (["a.mp4", "-o", "absent/b.mp4"], 1), (["a.mp4", "-o", "b.mp4", "--max-pixels", "100"], 1),
+            (["a.mp4", "-o", "b.mp4", "--background-video", "absent.mp4"], 1),
+            (["a.mp4", "-o", "b.mp4", "--background-video", "a.mp4", "--background", "red"], 2),
+            (["a.mp4", "-o", "b.mp4", "--background-video", "a.mp4", "--background-fit", "tile"], 2),
+            (["a.mp4", "-o", "b.mp4", "--background-video", "a.mp4", "--output", "overlay"], 2),
+            (["a.mp4", "-o", "b.mp4", "--smoothing", "0.5"], 2), (["a.mp4", "-o", "b.mp4", "--classes", "unicorn"], 2),
+            (["a.mp4", "-o", "b.mp4", "--input-size", "12"], 2),
+            (["a.mp4", "-o", "b.mp4", "--input-size", "64x48"], 2), (["a.mp4", "-o", "b.mp4", "--input-rate", "5"], 2),
+            (["a.mp4", "-o", "b.mp4", "--output", "mask"], 2),
+        ] as [([String], Int32)])
+    func refusals(arguments: [String], exitCode: Int32) throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4", sound: false)
+            try makeFile("\(folder)/text.mp4", Array("text".utf8))
+            let outcome = try Program.run(["video", "-m", Program.model, "-d", "cpu"] + arguments, in: folder)
+            #expect(outcome.exitCode == exitCode, "\(outcome.errors)")
+            #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
+            #expect(outcome.output.isEmpty)
+            #expect(try fileNames(in: folder) == ["a.mp4", "text.mp4"])
+        }
+    }
+
+    @Test("Without the programs it says what to install; a file size limit leaves nothing")
+    func surroundings() throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4", sound: false, seconds: 5)
+            let without = try video("a.mp4", "-o", "b.mp4", in: folder, environment: ["PATH": "/nowhere"])
+            #expect(without.exitCode == 1)
+            #expect(without.errors.contains("the program ffprobe is needed and not installed (apt-get install ffmpeg)"))
+            let limited = try Program.run(
+                executable: "/bin/sh",
+                [
+                    "-c", "ulimit -f 8; \"$0\" video -m \"$1\" -d cpu a.mp4 -o b.mp4 --quality 0", Program.path,
+                    Program.model,
+                ], in: folder)
+            #expect(limited.exitCode == 1)
+            #expect(limited.errorLines.count == 1, "\(limited.errors)")
+            #expect(limited.errors.contains("b.mp4: cannot be written: "))
+            #expect(try fileNames(in: folder) == ["a.mp4"])
+        }
+    }
+}
+
+@Suite("The words of video")
+struct VideoWordTests {
+    @Test(
+        "Times of a film",
+        arguments: [
+            ("0", 0), ("1.5", 1.5), ("90", 90), ("1:30", 90), ("1:02:03.25", 3723.25), ("100:00", 6000), ("x", nil),
+            ("", nil), ("1:", nil), (":1", nil), ("1:60", nil), ("1:60:00", nil), ("-1", nil), ("1e3", nil),
+            ("1:2:3:4", nil), ("nan", nil), ("99999999", nil), ("1:1.5:1", nil),
+        ] as [(String, Double?)])
+    func times(text: String, seconds: Double?) {
+        #expect(filmSeconds(text) == seconds)
+    }
+
+    @Test("Progress")
+    func progress() {
+        #expect(progressLine(50, of: 1394, seconds: 4) == "50 of about 1394 frames, 12.5 a second, 1:48 left")
+        #expect(progressLine(50, of: 40, seconds: 4) == "50 frames, 12.5 a second")
+        #expect(progressLine(1, of: nil, seconds: 0) == "1 frame, 1000.0 a second")
+        #expect(clockTime(0) == "0:00" && clockTime(59.1) == "1:00" && clockTime(3723) == "1:02:03")
+    }
+}
