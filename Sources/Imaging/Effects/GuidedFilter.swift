@@ -7,7 +7,7 @@ struct GuidedFilter {
     /// How much the colours around a place must vary to count, as a variance of values between 0 and 1.
     static let epsilon: Float = 1e-4
     /// Where the map is so sure, the picture is not asked.
-    static let certainty: Float = 0.03
+    static let certainty: Float = 0.01
 
     private let guide: Image
     private let radius: Int

@@ -32,9 +32,9 @@ package struct EdgeGuide: Sendable {
     let radius: Int
 
     /// Places around each one at the size that the edges are looked for: a larger radius finds no better edges, but costs more.
-    private static let workingRadius: Float = 10
+    private static let workingRadius: Float = 8
     /// How far around the network's edge the true one is looked for, in cells of the network.
-    private static let reach: Float = 0.9
+    private static let reach: Float = 1.2
 
     /// Makes a picture small enough that the network's cells are some places wide.
     package init(_ picture: Image, _ map: SubjectMap) {
@@ -66,8 +66,8 @@ package struct EdgeGuide: Sendable {
 }
 
 extension Matte {
-    /// Steepness of opacity over confidence: the edge is as wide as half of the range of confidences.
-    private static let steepness: Float = 2
+    /// Steepness of opacity over confidence: the edge is as wide as a third of the range of confidences.
+    private static let steepness: Float = 3
 
     /// Opacities from the linear functions of a `GuidedFilter`, read at every pixel of the picture.
     init(applying functions: Grid<SIMD4<Float>>, to picture: Image, threshold: Float) {
