@@ -37,7 +37,7 @@ struct FrameClockTests {
     func gap() throws {
         let result = times([0, 33, 67, 200, 233], source: try fraction(1, 1000), rate: try fraction(30, 1))
         let places = result.times.map { Double($0) * result.unit.value * 30 }
-        for (place, exact) in zip(places, [0, 1, 2, 6, 7]) { #expect(abs(place - exact) < 1e-9) }
+        for (place, exact) in zip(places, [0.0, 1, 2, 6, 7]) { #expect(abs(place - exact) < 1e-9) }
     }
 
     @Test("Times begin at 0 and always grow")

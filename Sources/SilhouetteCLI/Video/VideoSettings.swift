@@ -113,7 +113,7 @@ extension Command<VideoSettings> {
                     "smoothing", "S", in: EffectOptions.smoothingRange,
                     """
                     How much of an edge comes from the frames before, so that it does not flicker; it follows what moves. \
-                    (default: \(shortText(EffectOptions(.cutout).temporalSmoothing)))
+                    (default: \(EffectOptions(.cutout).temporalSmoothing.shortText))
                     """,
                     \.smoothing),
                 .seconds("start", "Begin at this time of the film: seconds, or 1:02:03.5.", \.reading.start),
@@ -153,18 +153,21 @@ extension Command<VideoSettings> {
                 .device(\.device),
                 .precision(\.precision),
                 .tuning(\.tuning),
-            ] + Option.fit(of: "frame", \.fit, \.tileSide) + [
-                .threads(\.threads),
-                .integer(
-                    "max-pixels", in: 1...1_000_000_000,
-                    "Refuse films with more pixels in a frame. (default: \(ReadingOptions().maxPixels))",
-                    \.reading.maxPixels),
-                .flag(
-                    "verbose", "v", "Say which model and device are used, and at the end where the time went.",
-                    \.isVerbose),
-            ],
+            ] + Self.lastOptions,
         addOperand: { settings, operand in settings.inputs.append(operand) },
         check: { settings throws(UsageError) in try settings.check() })
+
+    private static let lastOptions: [Option<VideoSettings>] =
+        Option.fit(of: "frame", \.fit, \.tileSide) + [
+            .threads(\.threads),
+            .integer(
+                "max-pixels", in: 1...1_000_000_000,
+                "Refuse films with more pixels in a frame. (default: \(ReadingOptions().maxPixels))",
+                \.reading.maxPixels),
+            .flag(
+                "verbose", "v", "Say which model and device are used, and at the end where the time went.",
+                \.isVerbose),
+        ]
 }
 
 extension Option {
