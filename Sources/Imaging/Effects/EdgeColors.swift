@@ -5,46 +5,70 @@
 /// mixture is the picture again.
 ///
 /// Source: M. Forte, "Approximate Fast Foreground Colour Estimation", ICIP 2021.
-struct EdgeColors {
+package struct EdgeColors: Sendable {
     /// Longer side of the grids, in places.
     private static let side = 200
     /// Places that colours come from, in a first pass from afar and in a second one from near.
     private static let radii = (far: 16, near: 1)
 
-    private let subject, background: GridSampler
+    /// What the subject's colour is taken to be, and what that behind it, 0 to 1; both of one size.
+    package let subject, background: Grid<SIMD4<Float>>
 
-    /// Colours for the edges of a picture, which has the matte's size.
-    init(_ picture: Image, _ matte: Matte) {
-        let longest = max(picture.width, picture.height)
-        let scale = min(1, Double(Self.side) / Double(longest))
-        let size = PixelSize(
+    /// The size of the grids for pictures of a size.
+    package static func size(for picture: PixelSize) -> PixelSize {
+        let scale = min(1, Double(side) / Double(max(picture.width, picture.height)))
+        return PixelSize(
             width: max(1, Int((Double(picture.width) * scale).rounded())),
             height: max(1, Int((Double(picture.height) * scale).rounded())))
+    }
+
+    /// Colours for the edges of a picture, RGB, which has the matte's size.
+    init(_ picture: Image, _ matte: Matte) {
+        let size = Self.size(for: picture.size)
         let small = picture.shrunk(to: size)
-        let alphas = matte.image.resized(width: size.width, height: size.height).bytes
+        let opacities = matte.image.resized(width: size.width, height: size.height).bytes
+        self.init(
+            small: Image(size, .rgba) { bytes in
+                for index in opacities.indices {
+                    for channel in 0..<3 { bytes[4 * index + channel] = small.bytes[3 * index + channel] }
+                    bytes[4 * index + 3] = opacities[index]
+                }
+            })
+    }
+
+    /// Colours for the edges of a picture from a copy of the size that `size(for:)` gives.
+    ///
+    /// - Parameter small: RGBA without row padding: the picture's colours and the matte's opacities, each shrunk for itself.
+    init(small: Image) {
+        precondition(small.format == .rgba, "colours and opacities")
+        let size = small.size
+        func color(_ index: Int) -> SIMD3<Float> {
+            SIMD3(Float(small.bytes[4 * index]), Float(small.bytes[4 * index + 1]), Float(small.bytes[4 * index + 2]))
+                / 255
+        }
+        func share(_ index: Int) -> Float { Float(small.bytes[4 * index + 3]) / 255 }
         var front = Grid(size) { (result: UnsafeMutablePointer<SIMD4<Float>>) in
             for index in 0..<size.pixelCount {
-                let alpha = Float(alphas[index]) / 255
-                result[index] = SIMD4(small.color(index) * alpha, alpha)
+                result[index] = SIMD4(color(index) * share(index), share(index))
             }
         }.boxMean(radius: Self.radii.far)
         var back = Grid(size) { (result: UnsafeMutablePointer<SIMD4<Float>>) in
             for index in 0..<size.pixelCount {
-                let rest = 1 - Float(alphas[index]) / 255
-                result[index] = SIMD4(small.color(index) * rest, rest)
+                let rest = 1 - share(index)
+                result[index] = SIMD4(color(index) * rest, rest)
             }
         }.boxMean(radius: Self.radii.far)
         for index in 0..<size.pixelCount {
-            let alpha = Float(alphas[index]) / 255
-            let (color, behind) = (Self.color(front.values[index]), Self.color(back.values[index]))
-            let rest = small.color(index) - alpha * color - (1 - alpha) * behind
+            let alpha = share(index)
+            let (near, behind) = (Self.color(front.values[index]), Self.color(back.values[index]))
+            let rest = color(index) - alpha * near - (1 - alpha) * behind
             front.values[index] = SIMD4(
-                (color + alpha * rest).clamped(lowerBound: .zero, upperBound: .one) * alpha, alpha)
+                (near + alpha * rest).clamped(lowerBound: .zero, upperBound: .one) * alpha, alpha)
             back.values[index] = SIMD4(
                 (behind + (1 - alpha) * rest).clamped(lowerBound: .zero, upperBound: .one) * (1 - alpha), 1 - alpha)
         }
-        subject = GridSampler(Self.filled(front), over: picture.size)
-        background = GridSampler(Self.filled(back), over: picture.size)
+        subject = Self.filled(front)
+        background = Self.filled(back)
     }
 
     /// Means from near; where there is nothing near, from farther and farther.
@@ -69,6 +93,19 @@ struct EdgeColors {
 
     private static func color(_ weighted: SIMD4<Float>) -> SIMD3<Float> {
         SIMD3(weighted.x, weighted.y, weighted.z) / max(weighted.w, 1e-5)
+    }
+}
+
+/// Reads the colours of edges at the pixels of a picture, a row at a time.
+///
+/// Shaders/effect.comp does the same.
+struct EdgeColorSampler {
+    private let subject, background: GridSampler
+
+    /// - Parameter size: Of the picture.
+    init(_ colors: EdgeColors, over size: PixelSize) {
+        subject = GridSampler(colors.subject, over: size)
+        background = GridSampler(colors.background, over: size)
     }
 
     /// Goes to a row of the picture.

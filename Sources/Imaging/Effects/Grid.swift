@@ -1,11 +1,14 @@
 /// Values on a grid of pixels, row by row.
 ///
 /// Four floats at each place are filtered and sampled at once: a colour and its weight, for instance.
-struct Grid<Value> {
-    let size: PixelSize
-    var values: [Value]
+package struct Grid<Value> {
+    /// Columns and rows.
+    package let size: PixelSize
+    /// The values, `size.pixelCount` of them.
+    package var values: [Value]
 
-    init(_ size: PixelSize, _ values: [Value]) {
+    /// Creates a grid; the number of values must fit.
+    package init(_ size: PixelSize, _ values: [Value]) {
         precondition(values.count == size.pixelCount, "values of another size")
         self.size = size
         self.values = values
@@ -20,6 +23,8 @@ struct Grid<Value> {
         }
     }
 }
+
+extension Grid: Sendable where Value: Sendable {}
 
 extension Grid where Value == SIMD4<Float> {
     /// The mean of the values not farther than `radius` columns and rows away, of those inside the grid.
@@ -88,14 +93,14 @@ extension Grid where Value == SIMD4<Float> {
 }
 
 /// Where the pixels of one axis lie between the places of a coarser or finer one: half-pixel centres, clamped at the ends.
-struct LinearTaps {
+package struct LinearTaps {
     /// The place before.
-    let indices: [Int32]
+    package let indices: [Int32]
     /// How far the pixel lies towards the next place, 0 to 1. At the last place 0.
-    let fractions: [Float]
+    package let fractions: [Float]
 
     /// Lays all of one axis over all of another.
-    init(_ places: Int, over pixels: Int) {
+    package init(_ places: Int, over pixels: Int) {
         self.init(places, over: pixels) { (($0 + 0.5) * Double(places) / Double(pixels)) - 0.5 }
     }
 
@@ -115,6 +120,8 @@ struct LinearTaps {
 }
 
 /// Reads a grid at the pixels of a picture of another size, a row at a time, by bilinear interpolation.
+///
+/// Shaders/include/bilinear.glsl does the same steps in the same order.
 final class GridSampler {
     private let grid: Grid<SIMD4<Float>>
     private let rows, columns: LinearTaps

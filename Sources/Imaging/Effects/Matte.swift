@@ -48,53 +48,30 @@ package struct EdgeGuide: Sendable {
         confidences = map.sampled(at: size).values
     }
 
-    /// The subject's opacity at the picture's size.
+    /// What the subject's opacity at the picture's size is made from.
     ///
     /// - Parameter picture: The picture that this was made of.
-    package func matte(of picture: Image, _ options: EdgeOptions) -> Matte {
+    package func matteSource(of picture: Image, _ options: EdgeOptions) -> MatteSource {
         let map = Grid(self.picture.size, confidences)
         let functions =
             switch options.source {
             case .guided: GuidedFilter(guide: self.picture, radius: radius).functions(for: map)
             case .plain: Grid(map.size, map.values.map { SIMD4(0, 0, 0, $0) })
             }
-        var matte = Matte(applying: functions, to: picture, threshold: options.threshold)
+        let source = MatteSource.functions(functions, MatteRamp(threshold: options.threshold))
+        guard options.shift != 0 || options.feather > 0 else { return source }
+        // These look at whole neighbourhoods.
+        var matte = source.matte(of: picture)
         if options.shift != 0 { matte.grow(by: options.shift) }
         if options.feather > 0 { matte.feather(by: options.feather) }
-        return matte
+        return .plane(matte)
     }
-}
 
-extension Matte {
-    /// Steepness of opacity over confidence: the edge is as wide as a third of the range of confidences.
-    private static let steepness: Float = 3
-
-    /// Opacities from the linear functions of a `GuidedFilter`, read at every pixel of the picture.
-    init(applying functions: Grid<SIMD4<Float>>, to picture: Image, threshold: Float) {
-        // Confidence 0 stays transparent and 1 opaque, whatever the threshold.
-        let slope = max(Self.steepness, 0.5 / min(threshold, 1 - threshold))
-        let offset = 0.5 - threshold * slope
-        let size = picture.size
-        let sampler = GridSampler(functions, over: size)
-        let (red, green, blue) = picture.format.colorOffsets
-        let channels = picture.format.channelCount
-        self.init(
-            size: size,
-            opacities: picture.withView { view in
-                [UInt8](unsafeUninitializedCapacity: size.pixelCount) { result, count in
-                    for y in 0..<size.height {
-                        sampler.move(toRow: y)
-                        let row = view.row(y)
-                        for x in 0..<size.width {
-                            let pixel = row + x * channels
-                            let color = SIMD4(Float(pixel[red]), Float(pixel[green]), Float(pixel[blue]), 255)
-                            let confidence = (sampler.value(at: x) * color).sum() * (1 / 255)
-                            result[y * size.width + x] = byte(fraction: confidence * slope + offset)
-                        }
-                    }
-                    count = size.pixelCount
-                }
-            })
+    /// The subject's opacity at the picture's size.
+    ///
+    /// - Parameter picture: The picture that this was made of.
+    package func matte(of picture: Image, _ options: EdgeOptions) -> Matte {
+        matteSource(of: picture, options).matte(of: picture)
     }
 }
 
