@@ -14,3 +14,9 @@ uvec3 blend(uvec3 top, uvec3 bottom, uint alpha) { return dividedBy255(top * alp
 
 // The colour of a pixel put over a background.
 uvec3 flatten(uint word, uint background) { return blend(unpackColor(word), unpackColor(background), word >> 24); }
+
+// A fraction of 255, rounded half up; 0 for what is not a number.
+uint toByte(float fraction) {
+    precise float level = min(fraction, 1.0) * 255.0 + 0.5;
+    return fraction > 0.0 ? uint(level) : 0;
+}

@@ -137,7 +137,7 @@ public final class FrameSlot: @unchecked Sendable {
 
 extension ImageView {
     /// Writes the pixels as words, without row padding: red in the lowest byte, then green, blue and straight alpha.
-    fileprivate func copyWords(to destination: UnsafeMutableRawPointer) {
+    func copyWords(to destination: UnsafeMutableRawPointer) {
         for y in 0..<size.height {
             let from = row(y)
             let to = destination + y * size.width * 4
