@@ -194,6 +194,9 @@ public final class ImageSegmenter: Sendable {
             })
     }
 
+    /// Draws a picture on the segmenter's device. Nil: the processor is to do it.
+    package func draw(_ drawing: PictureDrawing) -> Image? { engine.draw(drawing) }
+
     private func run(_ image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
         guard let tiles else { return result(try engine.segment(image, request)) }
         return result(

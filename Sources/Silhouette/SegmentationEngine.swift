@@ -20,9 +20,16 @@ package protocol SegmentationEngine: AnyObject, Sendable {
     func segment(
         _ image: Image, _ request: MaskRequest, inBackground work: BackgroundWork
     ) throws(ImageSegmenterError) -> Masks
+
+    /// Draws a picture on the device, as `PictureDrawing.drawn()` does it on the processor, within one level. May be called from
+    /// any thread.
+    ///
+    /// - Returns: Nil where there is no device that could, or it has failed: the processor is to draw it.
+    func draw(_ drawing: PictureDrawing) -> Image?
 }
 
 extension SegmentationEngine {
+    package func draw(_ drawing: PictureDrawing) -> Image? { nil }
     package var deviceFailure: String? { nil }
     package var deviceTuning: String? { nil }
 

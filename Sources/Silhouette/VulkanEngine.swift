@@ -1,3 +1,4 @@
+import Imaging
 import Synchronization
 
 /// A picture that a device has no room for. The device works, and can do others.
@@ -21,12 +22,18 @@ package protocol FrameRunner: AnyObject, Sendable {
     ///   anything else is a failure of the device.
     func segment(_ image: Image, _ request: MaskRequest) throws -> Masks
 
+    /// Draws one picture. Nil where the device does not draw.
+    ///
+    /// - Throws: `PictureTooLarge` where only this picture is at fault; anything else is a failure of the device.
+    func draw(_ drawing: PictureDrawing) throws -> Image?
+
     /// Refuses all later frames, and waits until the device works on nothing any more.
     func giveUp()
 }
 
 extension FrameRunner {
     package var tuning: String? { nil }
+    package func draw(_ drawing: PictureDrawing) throws -> Image? { nil }
 }
 
 /// Runs frames on a Vulkan device as long as that works, and on the processor from the first failure on.
@@ -100,6 +107,18 @@ package final class VulkanEngine: SegmentationEngine {
             }
         }
         return try substitute().segment(image, request)
+    }
+
+    package func draw(_ drawing: PictureDrawing) -> Image? {
+        guard let runner = state.withLock(\.runner) else { return nil }
+        do {
+            return try runner.draw(drawing)
+        } catch let error as PictureTooLarge {
+            tellOfLargePicture(drawing.picture, error.reason)
+        } catch {
+            giveUp(runner, "\(error)")
+        }
+        return nil
     }
 
     package func segment(

@@ -14,6 +14,7 @@ package final class VulkanRunner: FrameRunner {
     private let backend: VulkanBackend
     private let network: FrameNetwork
     private let schedulers: Mutex<RecentValues<FrameFormat, Scheduler>>
+    private let effects: EffectDevice
     private let timeLimit: FrameTimeLimit
 
     /// Formats of frames that are kept ready.
@@ -28,6 +29,7 @@ package final class VulkanRunner: FrameRunner {
         deviceName = backend.deviceName
         timeLimit = Self.timeLimit(of: backend.device.physical.kind)
         schedulers = Mutex(RecentValues(countLimit: Self.formatLimit, costLimit: Self.byteLimit))
+        effects = EffectDevice(backend, timeLimit)
     }
 
     package func segment(_ image: Image, _ request: MaskRequest) throws -> Masks {
@@ -76,6 +78,8 @@ package final class VulkanRunner: FrameRunner {
         return masks
     }
 
+    package func draw(_ drawing: PictureDrawing) throws -> Image? { try effects.draw(drawing) }
+
     package func giveUp() { try? backend.device.giveUp() }
 
     private func scheduler(for format: FrameFormat, masks: PixelSize, valuesPerPixel: Int) throws -> Scheduler {
@@ -86,19 +90,10 @@ package final class VulkanRunner: FrameRunner {
             try schedulers.value(for: format, cost: cost) {
                 // Where the network itself does not fit, no picture does.
                 try network.prepare(for: format)
-                let program = try Self.fitting { try FrameProgram(network, format: format) }
+                let program = try fitting { try FrameProgram(network, format: format) }
                 backend.keepCompiledShaders()
-                return Scheduler(timeLimit: timeLimit) { try Self.fitting { try program.makeSlot() } }
+                return Scheduler(timeLimit: timeLimit) { try fitting { try program.makeSlot() } }
             }
-        }
-    }
-
-    /// Prepares something for a size of picture: that the device has no room for it does not mean that it does not work.
-    private static func fitting<Prepared>(_ prepare: () throws -> Prepared) throws -> Prepared {
-        do {
-            return try prepare()
-        } catch let error as VulkanError where error.isShortage {
-            throw PictureTooLarge(reason: "\(error)")
         }
     }
 
@@ -129,6 +124,15 @@ extension VulkanRunner {
                 VulkanRunner(other.map { FrameNetwork(backend, model: $0) } ?? network, on: backend)
             }
         return runner
+    }
+}
+
+/// Prepares something for a size of picture: that the device has no room for it does not mean that it does not work.
+func fitting<Prepared>(_ prepare: () throws -> Prepared) throws -> Prepared {
+    do {
+        return try prepare()
+    } catch let error as VulkanError where error.isShortage {
+        throw PictureTooLarge(reason: "\(error)")
     }
 }
 

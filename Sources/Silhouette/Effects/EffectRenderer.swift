@@ -104,19 +104,24 @@ public final class EffectRenderer: Sendable {
     private func draw(
         _ image: Image, _ result: ImageSegmenterResult, guide: EdgeGuide?, background: Image?
     ) -> Image {
-        let matte = options.drawnEdges.flatMap { edges in guide?.matte(of: image, edges) }
+        let matte = options.drawnEdges.flatMap { edges in guide?.matteSource(of: image, edges) }
         switch options.effect {
         case .overlay(let style):
+            let matte = matte?.matte(of: image)
             return Compositing.overlay(
                 image, categories: categories(result, matte), matte: matte, palette: palette, style: style)
         case .cutout:
-            return Compositing.cutout(image, matte: matte ?? .opaque(image.size))
+            return draw(PictureDrawing(image, matte ?? .opaque(image.size), over: nil))
         case .composite(let behind):
-            return Compositing.composite(
-                image, matte: matte ?? .opaque(image.size), over: behind,
-                prepared: background ?? backdrop(behind, image.size))
+            return draw(
+                PictureDrawing(
+                    image, matte ?? .opaque(image.size), over: behind,
+                    backdrop: background ?? backdrop(behind, image.size)))
         }
     }
+
+    /// Draws on the device that segments, or on the processor where that does not draw.
+    private func draw(_ drawing: PictureDrawing) -> Image { segmenter.draw(drawing) ?? drawing.drawn() }
 
     /// The class of each pixel, 0 for those that are no subject.
     private func categories(
@@ -139,9 +144,9 @@ public final class EffectRenderer: Sendable {
     }
 }
 
-extension Matte {
+extension MatteSource {
     /// Everything is subject.
-    fileprivate static func opaque(_ size: PixelSize) -> Matte {
-        Matte(size: size, opacities: [UInt8](repeating: 255, count: size.pixelCount))
+    fileprivate static func opaque(_ size: PixelSize) -> MatteSource {
+        .plane(Matte(size: size, opacities: [UInt8](repeating: 255, count: size.pixelCount)))
     }
 }
