@@ -27,14 +27,24 @@ package struct EffectFormat: Hashable, Sendable {
     /// The size of the functions' grid. Nil: the opacities are known.
     var functionsSize: PixelSize? { if case .functions(let size, _) = opacities { size } else { nil } }
 
+    /// Bytes of the classes of an overlay, in whole words.
+    var classByteCount: Int { plan.isOverlay ? (plan.size.pixelCount + 3) / 4 * 4 : 0 }
+
     /// Bytes of memory that a program takes, on the device and on the host.
     package var byteCount: Int {
         let pixels = plan.size.pixelCount
         let resultBytes = 2 * pixels * (plan.drawing == .cutout ? 4 : 3)
         let backdropBytes = plan.backdrop == .picture ? 4 * pixels : 0
         let opacityBytes = 2 * (functionsSize.map { $0.pixelCount * 16 } ?? pixels)
+        // A byte each on both sides.
+        let classBytes = plan.isOverlay ? 2 * pixels : 0
         let gridBytes = 2 * 16 * (2 * plan.edgeSize.pixelCount + (plan.blur?.size.pixelCount ?? 0))
         // Upload, picture, layer, and what lies between the passes of a resize.
-        return 16 * pixels + resultBytes + backdropBytes + opacityBytes + gridBytes
+        return 16 * pixels + resultBytes + classBytes + backdropBytes + opacityBytes + gridBytes
     }
+}
+
+extension PixelPassPlan {
+    /// Whether classes are shown; then no colours of edges are needed.
+    var isOverlay: Bool { if case .overlay = drawing { true } else { false } }
 }

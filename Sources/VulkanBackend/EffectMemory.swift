@@ -4,15 +4,17 @@ import VulkanCompute
 /// Where everything of a drawing lies.
 ///
 /// ```
-/// device:    picture | opacities | layer | half resized | small copies | grids | backdrop | result
-/// host:      picture | opacities  (the backdrop takes the same way)       grids             result
-///                                                         small copies
+/// device:    picture | opacities | classes | layer | half resized | small copies | grids | backdrop | result
+/// host:      picture | opacities | classes                                         grids             result
+///            backdrop                                               small copies
 /// ```
 final class EffectMemory: Sendable {
     /// The picture, a word a pixel.
     let picture: BufferRange
     /// Functions, or opacities 4 in a word.
     let opacities: BufferRange
+    /// The classes of an overlay, 4 in a word.
+    let classes: BufferRange?
     /// Colours with opacities, a word a pixel.
     let layer: BufferRange
     /// Between the two passes of a resize.
@@ -29,13 +31,13 @@ final class EffectMemory: Sendable {
     let backdrop: BufferRange?
     let result: BufferRange
 
-    /// Host memory for the picture and, behind it, the opacities.
+    /// Host memory for the picture and, behind it, opacities and classes.
     let upload: Buffer
     let gridUpload, copiesReadback, resultReadback: Buffer
 
     var pictureUpload: BufferRange { upload.range(0, picture.byteCount) }
-    var opacityUpload: BufferRange { upload.range(opacityOffset, opacities.byteCount) }
-    private let opacityOffset: Int
+    var opacityUpload: BufferRange { upload.range(opacities.offset, opacities.byteCount) }
+    var classUpload: BufferRange? { classes.map { upload.range($0.offset, $0.byteCount) } }
 
     /// Takes the memory.
     ///
@@ -49,6 +51,8 @@ final class EffectMemory: Sendable {
         func reserve(_ byteCount: Int) -> Place { (layout.reserve(byteCount), byteCount) }
         let picture = reserve(pixels * 4)
         let opacities = reserve(format.functionsSize.map { $0.pixelCount * 16 } ?? (pixels + 3) / 4 * 4)
+        let classes = plan.isOverlay ? reserve(format.classByteCount) : nil
+        let uploadEnd = layout.byteCount
         let layer = reserve(pixels * 4)
         let halfResized = halfResizedPixels > 0 ? reserve(halfResizedPixels * 4) : nil
         let small = reserve(plan.edgeSize.pixelCount * 4)
@@ -62,6 +66,7 @@ final class EffectMemory: Sendable {
         func range(_ place: Place) -> BufferRange { buffer.range(place.offset, place.byteCount) }
         self.picture = range(picture)
         self.opacities = range(opacities)
+        self.classes = classes.map(range)
         self.layer = range(layer)
         self.halfResized = halfResized.map(range)
         self.small = range(small)
@@ -71,8 +76,7 @@ final class EffectMemory: Sendable {
         self.backdrop = backdrop.map(range)
         self.result = range(result)
 
-        opacityOffset = opacities.offset
-        upload = try Buffer(device, byteCount: opacities.offset + opacities.byteCount, .upload)
+        upload = try Buffer(device, byteCount: uploadEnd, .upload)
         gridUpload = try Buffer(device, byteCount: grids.byteCount, .upload)
         copiesReadback = try Buffer(device, byteCount: copies.byteCount, .readback)
         resultReadback = try Buffer(device, byteCount: result.byteCount, .readback)

@@ -7,6 +7,8 @@ import VulkanCompute
 /// upload --copy--> picture, functions --layer--> colours with opacities --shrink--> small copies --copy--> host
 /// host (EdgeColors, BackgroundBlur) --copy--> grids --draw--> result --copy--> read-back
 /// ```
+/// An overlay has no such part in the middle: its layer and the classes, which are uploaded too, are all that it is drawn from.
+///
 /// Between the two parts the processor works on the small copies. It is the reference: `PictureDrawing.drawn()` gives the same
 /// within one level. The opacities are the same to the bit, as the colours of an edge are divided by them.
 ///
@@ -18,7 +20,9 @@ package final class EffectProgram: @unchecked Sendable {
     package let barrierCount: Int
 
     private let memory: EffectMemory
-    private let layerCommands, drawCommands: RecordedCommands
+    /// Up to the small copies, and from there to the result. An overlay has only the latter.
+    private let layerCommands: RecordedCommands?
+    private let drawCommands: RecordedCommands
     private let backdropCommands: RecordedCommands?
     private let submission: Submission
     private let monitor = Monitor()
@@ -42,7 +46,7 @@ package final class EffectProgram: @unchecked Sendable {
             ResamplePass.passes(
                 for: FitGeometry(.stretch, picture: plan.size, network: target), stored: plan.size, orientation: .up)
         }
-        let edgePasses = passes(to: plan.edgeSize)
+        let edgePasses = plan.isOverlay ? [] : passes(to: plan.edgeSize)
         let blurPasses = plan.blur.map { passes(to: $0.size) }
         let between = [edgePasses, blurPasses ?? []].filter { $0.count > 1 }.map { $0[0].size.pixelCount }
         let memory = try EffectMemory(device, format, halfResizedPixels: between.max() ?? 0)
@@ -54,6 +58,18 @@ package final class EffectProgram: @unchecked Sendable {
             .copy(from: memory.opacityUpload, to: memory.opacities),
         ])
         try layer.makeLayer(memory, format)
+        if case .overlay(let colors) = plan.drawing, let classes = memory.classes, let upload = memory.classUpload {
+            layer.append([.copy(from: upload, to: classes)])
+            try layer.overlay(memory, colors, plan.size)
+            layer.append([.copy(from: memory.result, to: memory.resultReadback.all)])
+            layerCommands = nil
+            backdropCommands = nil
+            drawCommands = try RecordedCommands(
+                device, layer.commands, timestamps: nil, omittedBarrier: omittedBarrier)
+            submission = try Submission(device)
+            barrierCount = drawCommands.barrierCount
+            return
+        }
         try layer.shrink(edgePasses, memory, from: plan.size, to: memory.small, .opacities)
         if let blur = plan.blur, let blurPasses, let weighted = memory.weighted {
             // What is resized is resized as RGBA; what is not is not touched.
@@ -67,8 +83,9 @@ package final class EffectProgram: @unchecked Sendable {
         try draw.draw(memory, plan)
         draw.append([.copy(from: memory.result, to: memory.resultReadback.all)])
 
-        layerCommands = try RecordedCommands(
+        let layerCommands = try RecordedCommands(
             device, layer.commands, timestamps: nil, omittedBarrier: omittedBarrier)
+        self.layerCommands = layerCommands
         drawCommands = try RecordedCommands(device, draw.commands)
         backdropCommands = try memory.backdrop.map { backdrop throws(VulkanError) in
             try RecordedCommands(device, [.copy(from: memory.pictureUpload, to: backdrop)])
@@ -94,6 +111,11 @@ package final class EffectProgram: @unchecked Sendable {
             }
             load(drawing.picture)
             load(drawing.matte)
+            guard let layerCommands else {
+                if let contents = memory.classUpload?.contents { copy(drawing.classes, to: contents) }
+                try run(drawCommands, timeLimit)
+                return try result()
+            }
             try run(layerCommands, timeLimit)
             let blurSize = format.plan.blur?.size
             let pass = PixelPass(

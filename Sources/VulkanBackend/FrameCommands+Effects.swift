@@ -55,7 +55,19 @@ extension FrameCommands {
         }
     }
 
-    /// Adds the drawing itself.
+    /// Adds the drawing of an overlay.
+    mutating func overlay(_ memory: EffectMemory, _ colors: OverlayColors, _ size: PixelSize) throws(VulkanError) {
+        guard let classes = memory.classes else { preconditionFailure("an overlay without classes") }
+        let words = (0..<256).map { UInt32(colors.palette[$0].word) }
+        let table = try BoundConstant.upload([.table(words)], to: backend.device)[0]
+        let quads = (size.pixelCount + 3) / 4
+        try dispatch(
+            "overlay", "effect_overlay", variant: "", constants: [],
+            [.written(memory.result), .read(memory.layer), .read(classes), .table(table.resource)],
+            pushConstants: [size.pixelCount, Int(colors.opacity)], count: quads, batch: 1)
+    }
+
+    /// Adds the drawing of a cut-out or composite.
     mutating func draw(_ memory: EffectMemory, _ plan: PixelPassPlan) throws(VulkanError) {
         let (size, edge) = (plan.size, plan.edgeSize)
         let blur = plan.blur?.size ?? PixelSize(width: 0, height: 0)
@@ -69,7 +81,7 @@ extension FrameCommands {
             }
         let (treatment, brightness): (UInt32, Float) =
             switch plan.drawing {
-            case .cutout, .composite(.none): (0, 1)
+            case .cutout, .composite(.none), .overlay: (0, 1)
             case .composite(.gray): (1, 1)
             case .composite(.dim(let amount)): (2, 1 - amount)
             }

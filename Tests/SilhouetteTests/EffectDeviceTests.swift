@@ -10,7 +10,7 @@ import VulkanCompute
 struct EffectDeviceTests {
     private static let effects: [Effect] = [
         .cutout, .composite(.color(.black)), .composite(.blur(radius: 3)), .composite(.gray), .composite(.dim(0.5)),
-        .overlay(OverlayStyle()),
+        .overlay(OverlayStyle()), .overlay(OverlayStyle(outline: 2)),
     ]
 
     private func segmenter(_ faults: FaultInjector? = nil, _ warnings: Warnings? = nil) throws -> ImageSegmenter {
@@ -37,7 +37,7 @@ struct EffectDeviceTests {
         let warnings = Warnings()
         let (device, processor) = (try segmenter(nil, warnings), try onProcessor())
         for effect in Self.effects {
-            let options = EffectOptions(effect, classes: [1, 2, 5, 9, 15])
+            let options = EffectOptions(effect, classes: [1, 2, 5, 9, 15], edges: EdgeOptions())
             let renderer = try EffectRenderer(options: options, segmenter: device)
             let reference = try EffectRenderer(options: options, segmenter: processor)
             for (width, height) in [(65, 65), (130, 71), (65, 65)] {

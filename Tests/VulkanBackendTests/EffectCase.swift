@@ -11,6 +11,8 @@ struct EffectCase: Sendable, CustomStringConvertible {
     var backgroundName: String
     /// Nil: everything is subject.
     var edges: EdgeOptions?
+    /// How classes are laid over the picture, in place of the background.
+    var overlay: OverlayStyle?
 
     var description: String {
         let edge = edges.map { "\($0.source) \($0.threshold), shift \($0.shift), feather \($0.feather)" } ?? "opaque"
@@ -44,6 +46,12 @@ struct EffectCase: Sendable, CustomStringConvertible {
                             size: size, layout: layout, background: background, backgroundName: name, edges: edges))
                 }
             }
+            for edges in edges {
+                cases.append(
+                    EffectCase(
+                        size: size, layout: layout, backgroundName: "overlay", edges: edges,
+                        overlay: OverlayStyle(opacity: 0.7, colors: [3: .black])))
+            }
         }
         return cases
     }
@@ -64,7 +72,18 @@ struct EffectCase: Sendable, CustomStringConvertible {
         let source =
             edges.map { EdgeGuide(picture, map).matteSource(of: picture, $0) }
             ?? .plane(Matte(size: size, opacities: [UInt8](repeating: 255, count: size.pixelCount)))
-        return PictureDrawing(picture, source, over: background)
+        guard let overlay else { return PictureDrawing(picture, source, over: background) }
+        let classes = (0..<size.pixelCount).map { UInt8($0 / 7 % 5) }
+        return PictureDrawing(picture, source, showing: classes, OverlayColors(.voc(count: 5), overlay))
+    }
+
+    /// The same, as it would be drawn without a description.
+    var expected: Image {
+        let drawing = drawing
+        guard let overlay else { return drawing.drawn() }
+        let matte = drawing.matte.matte(of: drawing.picture)
+        return Compositing.overlay(
+            drawing.picture, categories: drawing.classes, matte: matte, palette: .voc(count: 5), style: overlay)
     }
 }
 

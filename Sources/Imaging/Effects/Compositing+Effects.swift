@@ -62,6 +62,7 @@ extension PixelPass {
         return switch plan.drawing {
         case .cutout: cutout(picture, matte, edge)
         case .composite(let treatment): composite(picture, flat, matte, edge, treatment)
+        case .overlay: flat
         }
     }
 

@@ -1,4 +1,4 @@
-/// What is done at each pixel when a cut-out or a new background is drawn: one description for the processor, which is the
+/// What is done at each pixel when an effect is drawn: one description for the processor, which is the
 /// reference, and for the shaders that repeat it.
 ///
 /// Whatever looks at more than one pixel has been done before: its results lie on grids that are small against the picture.
@@ -58,6 +58,8 @@ package struct PixelPassPlan: Hashable, Sendable {
         case cutout
         /// RGB: the subject over what is behind it.
         case composite(PixelPass.Treatment)
+        /// RGB: the picture under the colours of its classes.
+        case overlay(OverlayColors)
     }
 
     /// Where what is behind the subject comes from.
@@ -95,6 +97,13 @@ package struct PixelPassPlan: Hashable, Sendable {
             }
     }
 
+    /// - Parameter overlay: The colours that are laid over the picture.
+    package init(_ size: PixelSize, under overlay: OverlayColors) {
+        self.size = size
+        drawing = .overlay(overlay)
+        backdrop = .own
+    }
+
     /// The size of the copy that the colours of edges are found in.
     package var edgeSize: PixelSize { EdgeColors.size(for: size) }
     /// How the background is blurred. Nil: it is not.
@@ -122,31 +131,4 @@ extension PixelPass {
             }
         }
     }
-}
-
-/// A picture with a matte, and what is to be drawn of it, by whoever does it.
-package struct PictureDrawing: Sendable {
-    /// The picture.
-    package let picture: Image
-    /// What its matte is made from.
-    package let matte: MatteSource
-    /// What the subject is drawn over. Nil: nothing, it is cut out.
-    package let background: Background?
-    /// The background as a picture of this one's size, RGB without row padding, where it is one.
-    package let backdrop: Image?
-
-    /// Creates a description.
-    package init(_ picture: Image, _ matte: MatteSource, over background: Background?, backdrop: Image? = nil) {
-        self.picture = picture
-        self.matte = matte
-        self.background = background
-        // Nothing happens to one that is as it should be.
-        self.backdrop = (backdrop ?? background?.picture(of: picture.size))?.flattened()
-    }
-
-    /// What is drawn, without the picture.
-    package var plan: PixelPassPlan { PixelPassPlan(picture.size, over: background) }
-
-    /// The drawing, made on the processor.
-    package func drawn() -> Image { Compositing.draw(picture, matte.matte(of: picture), plan, backdrop: backdrop) }
 }

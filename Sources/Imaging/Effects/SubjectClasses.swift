@@ -18,9 +18,14 @@ package struct SubjectClasses: Sendable {
     ///
     /// - Parameter leastOpacity: What counts as inside.
     package func categories(_ mask: [UInt8], _ matte: Matte, _ map: SubjectMap, leastOpacity: UInt8) -> [UInt8] {
-        let likeliest = map.sampledClasses(at: matte.size).values
+        let all = categories(mask, matte.size, map)
+        return mask.indices.map { matte.opacities[$0] >= leastOpacity ? all[$0] : 0 }
+    }
+
+    /// The class of each pixel if all were inside.
+    package func categories(_ mask: [UInt8], _ size: PixelSize, _ map: SubjectMap) -> [UInt8] {
+        let likeliest = map.sampledClasses(at: size).values
         return mask.indices.map { index in
-            guard matte.opacities[index] >= leastOpacity else { return 0 }
             let own = kept[Int(mask[index])]
             return own != 0 ? own : kept[Int(likeliest[index])]
         }

@@ -28,6 +28,7 @@ final class EffectDevice: Sendable {
                 case .composite(.none): 1
                 case .composite(.gray): 2
                 case .composite(.dim): 3
+                case .overlay: 4
                 }
             backdrop =
                 switch plan.backdrop {
@@ -63,7 +64,7 @@ final class EffectDevice: Sendable {
         let kind = Kind(drawing)
         try checked.withLock { checked in
             guard !checked.contains(kind) else { return }
-            let small = PictureDrawing(checking: drawing.background, hasFunctions: kind.hasFunctions)
+            let small = PictureDrawing(checking: drawing.plan, hasFunctions: kind.hasFunctions)
             let result = try EffectProgram(backend, EffectFormat(small)).draw(small, timeLimit)
             let expected = small.drawn()
             guard zip(result.bytes, expected.bytes).allSatisfy({ abs(Int($0) - Int($1)) <= 1 }) else {
@@ -78,8 +79,8 @@ final class EffectDevice: Sendable {
 extension PictureDrawing {
     /// A small drawing that shows whether a device draws as it should: opacities of every kind, colours of every kind.
     ///
-    /// - Parameter background: Where it is a picture, another one is taken.
-    fileprivate init(checking background: Background?, hasFunctions: Bool) {
+    /// - Parameter plan: What is to be drawn; of another size, and where colours, backgrounds and radii are others.
+    fileprivate init(checking plan: PixelPassPlan, hasFunctions: Bool) {
         let picture = SelfCheck.picture
         let gridSize = PixelSize(width: 9, height: 7)
         // Confidences that rise from left to right, with the brightness in the lower half.
@@ -90,8 +91,20 @@ extension PictureDrawing {
                 return SIMD4(weight, -weight, weight / 2, Float(index % gridSize.width) / 8)
             })
         let source = MatteSource.functions(functions, MatteRamp(slope: 2, offset: -0.5))
-        var background = background
-        if case .picture = background { background = .gradient(Gradient(colors: [.black, .white])) }
-        self.init(picture, hasFunctions ? source : .plane(source.matte(of: picture)), over: background)
+        let matte = hasFunctions ? source : .plane(source.matte(of: picture))
+        if case .overlay(let colors) = plan.drawing {
+            let classes = (0..<picture.size.pixelCount).map { UInt8($0 / picture.width % 5) }
+            self.init(picture, matte, showing: classes, colors)
+            return
+        }
+        let background: Background? =
+            switch (plan.drawing, plan.backdrop) {
+            case (.cutout, _), (.overlay, _): nil
+            case (.composite(.gray), _): .gray
+            case (.composite(.dim(let amount)), _): .dim(amount)
+            case (.composite(.none), .blur): .blur(radius: 4)
+            case (.composite(.none), _): .gradient(Gradient(colors: [.black, .white]))
+            }
+        self.init(picture, matte, over: background)
     }
 }

@@ -107,6 +107,13 @@ public final class EffectRenderer: Sendable {
         let matte = options.drawnEdges.flatMap { edges in guide?.matteSource(of: image, edges) }
         switch options.effect {
         case .overlay(let style):
+            // Outlines look at neighbourhoods, and without an edge of its own there is little to do.
+            if style.outline == 0, let matte, let mask = result.pictureCategoryMask, let map = result.subject {
+                return draw(
+                    PictureDrawing(
+                        image, matte, showing: subject.categories(mask.categories, image.size, map),
+                        OverlayColors(palette, style)))
+            }
             let matte = matte?.matte(of: image)
             return Compositing.overlay(
                 image, categories: categories(result, matte), matte: matte, palette: palette, style: style)
