@@ -171,7 +171,9 @@ public final class Film: Sendable {
         let ending = child.wait()
         if let info = VideoInfo(probed: String(decoding: text, as: UTF8.self)) { return info }
         let complaint = complaints.first
-        if ending == .exited(0), !text.isEmpty, complaint == nil { throw VideoError("\(source.name): there is no video in it") }
+        if ending == .exited(0), !text.isEmpty, complaint == nil {
+            throw VideoError("\(source.name): there is no video in it")
+        }
         throw VideoError("\(source.name): cannot be read as video: \(reason(complaint, source))")
     }
 

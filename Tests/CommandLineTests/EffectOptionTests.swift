@@ -13,27 +13,42 @@ struct EffectOptionTests {
         (["--background-fit", "tile"], []),  // without a picture behind
         (["--opacity", "0.9"], ["overlay"]),
         (["--outline", "2"], ["overlay"]),
-        (["--class-color", "person=#123456"], ["overlay", "mask"]),
+        (["--class-color", "class1=#123456"], ["overlay", "mask"]),
         (["--edges", "guided"], ["overlay", "mask", "cutout", "composite"]),
         (["--edges", "plain"], ["overlay", "mask", "cutout", "composite"]),
         (["--threshold", "0.9"], ["overlay", "mask", "cutout", "composite"]),
         (["--shift", "-3"], ["overlay", "mask", "cutout", "composite"]),
         (["--feather", "6"], ["overlay", "cutout", "composite"]),
-        (["--classes", "person"], ["overlay", "mask", "cutout", "composite", "confidence"]),
-        (["--drop-classes", "person"], ["overlay", "mask", "cutout", "composite", "confidence"]),
+        (["--classes", "class1"], ["overlay", "mask", "cutout", "composite", "confidence"]),
+        (["--drop-classes", "class1"], ["overlay", "mask", "cutout", "composite", "confidence"]),
         (["--mask-size", "model"], ["mask", "confidence", "scores"]),
         (["--fit", "letterbox"], ["overlay", "mask", "cutout", "composite", "confidence", "scores"]),
     ]
 
+    /// A picture that is wider than high, so that a fit shows, of soft discs, bright and dark, and a model that sees them.
+    private func prepare(_ folder: String) throws {
+        var bytes: [UInt8] = []
+        for y in 0..<65 {
+            for x in 0..<130 {
+                let (dx, dy) = (abs(x - 65) - 32, y - 32)
+                let distance = Double(dx * dx + dy * dy).squareRoot()
+                let part = max(-1, min(1, (22 - distance) / 9)) * 50 + 50
+                let level = Int(128 + (x < 65 ? part : -part)) + (x * 7 + y * 3) % 5
+                bytes += [UInt8(level), UInt8(level * 9 / 10), UInt8(min(255, level + 10))]
+            }
+        }
+        let picture = try Image(width: 130, height: 65, format: .rgb, bytes: bytes)
+        try OutputFile.write(picture.encoded(as: .png), to: "\(folder)/in.png")
+        try OutputFile.write(TinyModel.brightAndDark(side: 65).file(), to: "\(folder)/model.safetensors")
+    }
+
     @Test("Every pair of output and option is taken and shows, or is refused", arguments: SegmentOutput.allCases)
     func pairs(_ output: SegmentOutput) throws {
         try withScratchFolder { folder in
-            // Wider than high, so that a fit shows.
-            let picture = try ImageFile.read(path: Program.picture).image.resized(width: 130, height: 65)
-            try OutputFile.write(picture.encoded(as: .png), to: "\(folder)/in.png")
+            try prepare(folder)
             func made(_ options: [String]) throws -> (code: Int32, errors: [String], files: [Data]) {
                 let target = "\(folder)/out-\(UUID().uuidString)"
-                var arguments = ["segment", "in.png", "-m", Program.model, "-d", "cpu", "-o", target + "/"]
+                var arguments = ["segment", "in.png", "-m", "model.safetensors", "-d", "cpu", "-o", target + "/"]
                 arguments += ["--output", output.rawValue] + options
                 if output == .composite, !options.contains("--background") { arguments += ["--background", "#00ff00"] }
                 let outcome = try Program.run(arguments, in: folder)
@@ -64,6 +79,7 @@ struct EffectOptionTests {
     @Test("A background alone makes a composite, and a picture behind may lie in three ways")
     func backgrounds() throws {
         try withScratchFolder { folder in
+            try prepare(folder)
             let behind = try Image(width: 3, height: 2, format: .rgb, bytes: (0..<18).map { UInt8($0 * 14) })
             try OutputFile.write(behind.encoded(as: .png), to: "\(folder)/behind.png")
             var results: Set<Data> = []
@@ -74,7 +90,7 @@ struct EffectOptionTests {
                 ["--background", "gradient:90:red,#0000ff,white"],
             ] {
                 let outcome = try Program.run(
-                    ["segment", Program.picture, "-m", Program.model, "-d", "cpu", "-o", "-"] + options, in: folder)
+                    ["segment", "in.png", "-m", "model.safetensors", "-d", "cpu", "-o", "-"] + options, in: folder)
                 #expect(outcome.exitCode == 0, "\(outcome.errors)")
                 results.insert(outcome.output)
             }

@@ -18,7 +18,8 @@ struct EdgeTests {
             let scene = DiscScene(width: 320, height: 240, radius: 70)
             let guide = EdgeGuide(try scene.image(), scene.map(cell: cell))
             let guided = guide.matte(of: try scene.image(), EdgeOptions())
-            let plain = guide.matte(of: try scene.image(), EdgeOptions(source: .plain))
+            let plain = EdgeGuide(try scene.image(), scene.map(cell: cell), for: .plain)
+                .matte(of: try scene.image(), EdgeOptions(source: .plain))
             let (better, worse) = (overlap(guided, scene.matte), overlap(plain, scene.matte))
             #expect(better > worse + 0.01 && better > least, "cell \(cell): \(better) after \(worse)")
         }
@@ -35,7 +36,7 @@ struct EdgeTests {
                 geometry: FitGeometry(.stretch, picture: picture.size, network: network), cell: 20)
             for threshold in [Float(0.05), 0.5, 0.95] {
                 for source in EdgeOptions.Source.allCases {
-                    let matte = EdgeGuide(picture, map).matte(
+                    let matte = EdgeGuide(picture, map, for: source).matte(
                         of: picture, EdgeOptions(source: source, threshold: threshold, shift: 3, feather: 5))
                     #expect(matte.opacities.allSatisfy { $0 == expected })
                 }
@@ -63,7 +64,7 @@ struct EdgeTests {
             size: network, confidences: values, classes: [UInt8](repeating: 1, count: 2500), geometry: geometry, cell: 4
         )
         let image = Image(size: picture, format: .rgb, color: .white)
-        let matte = EdgeGuide(image, map).matte(of: image, EdgeOptions(source: .plain))
+        let matte = EdgeGuide(image, map, for: .plain).matte(of: image, EdgeOptions(source: .plain))
         var columns: [Int] = []
         for x in 0..<200 where matte[x, 40] >= 128 { columns.append(x) }
         let cell = fit == .crop ? 2 : 4
@@ -159,7 +160,7 @@ struct MotionTests {
         let picture = try! Image(width: size.width, height: size.height, format: .rgb, bytes: bytes)
         let map = SubjectMap(
             size: size, confidences: values, classes: [UInt8](repeating: 1, count: values.count),
-            geometry: FitGeometry(.stretch, picture: size, network: size), cell: 8)
+            geometry: FitGeometry(.stretch, picture: size, network: size), cell: 4)
         return EdgeGuide(picture, map)
     }
 
@@ -206,7 +207,7 @@ struct MotionTests {
         let map = SubjectMap(
             size: size, confidences: [Float](repeating: 0, count: size.pixelCount),
             classes: [UInt8](repeating: 1, count: size.pixelCount),
-            geometry: FitGeometry(.stretch, picture: size, network: size), cell: 8)
+            geometry: FitGeometry(.stretch, picture: size, network: size), cell: 4)
         var other = EdgeGuide(white, map)
         smoother.smooth(&other, strength: 0.9)
         #expect(other.confidences.allSatisfy { $0 == 0 })

@@ -134,13 +134,13 @@ struct HTTPTests {
             #expect(try post("", ["Accept": "image/webp, image/*;q=0.5"]).fields["content-type"] == "image/webp")
             #expect(try picture(try post("?output=cutout&class=person")).format == .rgba)
             #expect(try picture(try post("?output=confidence&class=person&class=8")).size == labels.size)
-            // The same picture as `segment` makes.
+            let chosen = try #require(labels.bytes.first { $0 != 0 })
             var made: Set<[UInt8]> = []
             for query in [
                 "background=blur", "background=blur:4", "background=gray&edges=plain", "background=%23ff8000&feather=9",
                 "background=gradient:90:red,blue&shift=-4", "background=dim&threshold=0.8",
             ] {
-                let response = try post("?output=composite&\(query)", ["Accept": "image/png"])
+                let response = try post("?output=composite&class=\(chosen)&\(query)", ["Accept": "image/png"])
                 #expect(response.status == 200, "\(response.text)")
                 #expect(try picture(response).size == labels.size)
                 made.insert(response.body)

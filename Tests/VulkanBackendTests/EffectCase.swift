@@ -70,7 +70,7 @@ struct EffectCase: Sendable, CustomStringConvertible {
             geometry: FitGeometry(.stretch, picture: size, network: places),
             cell: Float(max(size.width, size.height)) / 17)
         let source =
-            edges.map { EdgeGuide(picture, map).matteSource(of: picture, $0) }
+            edges.map { EdgeGuide(picture, map, for: $0.source).matteSource(of: picture, $0) }
             ?? .plane(Matte(size: size, opacities: [UInt8](repeating: 255, count: size.pixelCount)))
         guard let overlay else { return PictureDrawing(picture, source, over: background) }
         let classes = (0..<size.pixelCount).map { UInt8($0 / 7 % 5) }

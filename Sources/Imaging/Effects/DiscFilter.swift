@@ -1,12 +1,7 @@
 /// The greatest value within a disc around each pixel.
 struct DiscFilter {
     let size: PixelSize
-    private(set) var values: [UInt8]
-
-    init(size: PixelSize, values: [UInt8]) {
-        self.size = size
-        self.values = values
-    }
+    var values: [UInt8]
 
     /// Turns the greatest into the least.
     mutating func invert() { values = values.map { 255 - $0 } }

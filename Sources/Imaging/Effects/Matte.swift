@@ -36,13 +36,23 @@ package struct EdgeGuide: Sendable {
     /// How far around the network's edge the true one is looked for, in cells of the network.
     private static let reach: Float = 1.2
 
-    /// Makes a picture small enough that the network's cells are some places wide.
-    package init(_ picture: Image, _ map: SubjectMap) {
+    /// Makes a picture small enough for edges to be looked for in it.
+    ///
+    /// - Parameter source: Guided: so that the network's cells are some places wide. Plain: as large as the map, as the picture
+    ///   says nothing then.
+    package init(_ picture: Image, _ map: SubjectMap, for source: EdgeOptions.Source = .guided) {
         let radius = max(1, Self.reach * map.cell)
         let scale = min(1, Self.workingRadius / radius)
-        let size = PixelSize(
-            width: max(1, Int((Float(picture.width) * scale).rounded())),
-            height: max(1, Int((Float(picture.height) * scale).rounded())))
+        let size =
+            switch source {
+            case .guided:
+                PixelSize(
+                    width: max(1, Int((Float(picture.width) * scale).rounded())),
+                    height: max(1, Int((Float(picture.height) * scale).rounded())))
+            case .plain:
+                PixelSize(
+                    width: min(picture.width, map.size.width), height: min(picture.height, map.size.height))
+            }
         self.radius = max(1, Int((radius * scale).rounded()))
         self.picture = picture.shrunk(to: size)
         confidences = map.sampled(at: size).values

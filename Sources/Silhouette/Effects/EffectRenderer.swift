@@ -80,22 +80,28 @@ public final class EffectRenderer: Sendable {
     ///
     /// - Parameter background: Is seen in place of the options' background, where that is a colour, a gradient or a picture; RGB.
     package func draw(_ image: Image, _ result: ImageSegmenterResult, background: Image? = nil) -> Image {
-        draw(image, result, guide: result.subject.map { EdgeGuide(image, $0) }, background: background)
+        draw(image, result, guide: guide(image, result), background: background)
     }
 
     /// Draws a frame of a video: frames come in their order.
     package func drawFrame(_ image: Image, _ result: ImageSegmenterResult, background: Image? = nil) -> Image {
-        var guide = result.subject.map { EdgeGuide(image, $0) }
+        var guide = guide(image, result)
         if options.temporalSmoothing > 0, guide != nil {
             stream.withLock { $0.smoother.smooth(&guide!, strength: options.temporalSmoothing) }
         }
         return draw(image, result, guide: guide, background: background)
     }
 
+    /// What edges are made of. Nil: there are none.
+    private func guide(_ image: Image, _ result: ImageSegmenterResult) -> EdgeGuide? {
+        guard let map = result.subject, let edges = options.drawnEdges else { return nil }
+        return EdgeGuide(image, map, for: edges.source)
+    }
+
     /// The category mask of a picture with the options' edges: classes that are no subject are 0.
     package func categoryMask(_ image: Image, _ result: ImageSegmenterResult) -> CategoryMask {
         let matte = options.drawnEdges.flatMap { edges in
-            result.subject.map { EdgeGuide(image, $0).matte(of: image, edges) }
+            guide(image, result)?.matte(of: image, edges)
         }
         return CategoryMask(
             width: image.width, height: image.height, categories: categories(result, matte, leastOpacity: 128))

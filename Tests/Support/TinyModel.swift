@@ -2,29 +2,48 @@ import Foundation
 import ModelGraph
 
 /// A model file of one pointwise convolution, written by hand: what a network computes can be known exactly.
-struct TinyModel {
-    /// Columns and rows of the input.
-    var width = 65
-    var height = 65
+public struct TinyModel {
+    /// Columns of the input.
+    public var width = 65
+    /// Rows of the input.
+    public var height = 65
     /// Weights, output channel by output channel, one for each input channel.
-    var weights: [[Float]]
+    public var weights: [[Float]]
     /// One value for each output channel.
-    var bias: [Float]
+    public var bias: [Float]
     /// `GRAY`, `RGB` or `BGR`.
-    var order = "RGB"
+    public var order = "RGB"
     /// `logits` or `probabilities`.
-    var kind = "logits"
+    public var kind = "logits"
+
+    /// Creates a model.
+    public init(
+        width: Int = 65, height: Int = 65, weights: [[Float]], bias: [Float], order: String = "RGB",
+        kind: String = "logits"
+    ) {
+        self.width = width
+        self.height = height
+        self.weights = weights
+        self.bias = bias
+        self.order = order
+        self.kind = kind
+    }
+
+    /// Three classes: 1 where the grey picture is brighter than 0.6, 2 where it is darker than 0.4.
+    public static func brightAndDark(side: Int) -> TinyModel {
+        TinyModel(width: side, height: side, weights: [[0], [8], [-8]], bias: [0.8, -4, 4], order: "GRAY")
+    }
 
     /// Two classes: 1 where the grey picture is brighter than `threshold` (0 to 1).
-    static func brightness(side: Int, threshold: Float) -> TinyModel {
+    public static func brightness(side: Int, threshold: Float) -> TinyModel {
         TinyModel(width: side, height: side, weights: [[0], [1]], bias: [threshold, 0], order: "GRAY")
     }
 
     /// The model, as if it had been read from a file.
-    func model() throws -> Model { try Model(bytes: file(), name: "tiny") }
+    public func model() throws -> Model { try Model(bytes: file(), name: "tiny") }
 
     /// The file's bytes.
-    func file() throws -> [UInt8] {
+    public func file() throws -> [UInt8] {
         let channels = order == "GRAY" ? 1 : 3
         let outputs = weights.count
         let labels = (0..<max(2, outputs)).map { $0 == 0 ? "background" : "class\($0)" }
