@@ -69,8 +69,9 @@ struct DiscFilter {
 
     /// Keeps the greater of each value and that of another place; what has no such place stays.
     private static func take(_ source: [UInt8], shifted offset: Int, into result: inout [UInt8]) {
+        // A disc may reach farther than the picture.
+        guard abs(offset) < source.count else { return }
         let range = max(0, -offset)..<min(source.count, source.count - offset)
-        guard !range.isEmpty, abs(offset) < source.count else { return }
         source.withUnsafeBufferPointer { source in
             result.withUnsafeMutableBufferPointer { result in
                 for index in range { result[index] = max(result[index], source[index + offset]) }
