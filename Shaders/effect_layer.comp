@@ -4,8 +4,8 @@
 
 // What an effect is drawn from: a word a pixel, the picture's colour before white and, in place of alpha, the subject's opacity.
 //
-// FROM_PLANE: the opacities are known, 4 in a word. Else a linear function of the pixel's colour gives a confidence, and a ramp an
-// opacity, bit for bit that of Imaging's MatteSource.
+// FROM_PLANE: the opacities are known, 4 in a word. Else a linear function of that colour gives a confidence, and a ramp an opacity,
+// bit for bit that of Imaging's MatteSource.
 
 #include "grid.glsl"
 #include "pixels.glsl"
@@ -30,16 +30,16 @@ layout(push_constant) uniform Shapes {
 void main() {
     const uint index = gridIndex();
     if (index >= width * height) return;
-    const uint word = source[index];
+    const uvec3 color = flatten(source[index], 0xffffff);
 #if FROM_PLANE
     const uint opacity = plane[index >> 2] >> 8 * (index & 3) & 0xff;
 #else
     const uint y = index / width;
     precise vec4 terms = gridValue(index - y * width, y, height, uvec2(gridWidth, gridHeight), 0, 0)
-        * vec4(vec3(unpackColor(word)), 255.0);
+        * vec4(vec3(color), 255.0);
     precise float confidence = ((terms.x + terms.y) + (terms.z + terms.w)) * (1.0 / 255.0);
     precise float fraction = confidence * slope + offset;
     const uint opacity = toByte(fraction);
 #endif
-    destination[index] = packColor(flatten(word, 0xffffff)) | opacity << 24;
+    destination[index] = packColor(color) | opacity << 24;
 }

@@ -169,6 +169,26 @@ struct EffectTests {
         #expect([3, 7, 11, 15].map { cutout.bytes[$0] } == [255, 0, 0, 128])
     }
 
+    @Test("What is stored under transparent parts has no say in where the edge lies")
+    func hiddenColors() throws {
+        let scene = DiscScene()
+        // A disc on transparent ground; what lies hidden there is white, or as the disc.
+        func picture(hidden: RGBColor) throws -> Image {
+            let colors = [scene.subject, hidden]
+            let bytes = scene.matte.opacities.flatMap { opacity in
+                let color = colors[opacity < 128 ? 1 : 0]
+                return [color.red, color.green, color.blue, opacity < 128 ? 0 : 255]
+            }
+            return try Image(width: scene.size.width, height: scene.size.height, format: .rgba, bytes: bytes)
+        }
+        let mattes = try [RGBColor.white, scene.subject].map { hidden in
+            let picture = try picture(hidden: hidden)
+            return EdgeGuide(picture, scene.map(cell: 8)).matte(of: picture, EdgeOptions())
+        }
+        #expect(mattes[0] == mattes[1])
+        #expect(mattes[0].opacities.contains(0) && mattes[0].opacities.contains(255))
+    }
+
     @Test(
         "Gradients run along their angle and end in their colours",
         arguments: [

@@ -41,12 +41,14 @@ package struct MatteRamp: Hashable, Sendable {
 }
 
 extension Matte {
-    /// Opacities from linear functions of the picture's colour.
+    /// Opacities from linear functions of the picture's colour, before white where that is transparent: the functions were found
+    /// in such colours.
     ///
     /// Shaders/effect_layer.comp does the same steps in the same order, so that a device has the same opacities and not nearly the
     /// same: the colours of an edge are found by dividing by them.
     init(applying functions: Grid<SIMD4<Float>>, to picture: Image, _ ramp: MatteRamp) {
         let (slope, offset) = (ramp.slope, ramp.offset)
+        let picture = picture.format.hasAlpha ? picture.flattened() : picture
         let size = picture.size
         let sampler = GridSampler(functions, over: size)
         let (red, green, blue) = picture.format.colorOffsets
