@@ -23,7 +23,7 @@ public final class EffectRenderer: Sendable {
     /// What is kept from frame to frame.
     private struct Stream {
         var smoother = MotionSmoother()
-        var lastTimestamp: Int?
+        var clock = FrameClock()
     }
 
     /// Prepares an effect.
@@ -61,13 +61,7 @@ public final class EffectRenderer: Sendable {
     public func render(
         videoFrame: Image, timestampInMilliseconds: Int
     ) throws(ImageSegmenterError) -> Image {
-        try stream.withLock { stream throws(ImageSegmenterError) in
-            if let last = stream.lastTimestamp, timestampInMilliseconds <= last {
-                throw .timestampNotIncreasing(
-                    timestampInMilliseconds: timestampInMilliseconds, lastTimestampInMilliseconds: last)
-            }
-            stream.lastTimestamp = timestampInMilliseconds
-        }
+        try stream.withLock { stream throws(ImageSegmenterError) in try stream.clock.accept(timestampInMilliseconds) }
         return drawFrame(videoFrame, try segment(videoFrame))
     }
 
