@@ -114,6 +114,12 @@ struct EdgeTests {
         }
     }
 
+    @Test("A score that is no number is background, and nothing more is lost")
+    func notANumber() {
+        #expect(SubjectMap.confidence(ofMargin: .nan) == SubjectMap.confidence(ofMargin: -.infinity))
+        #expect(SubjectMap.confidence(ofMargin: .infinity) > 0.99)
+    }
+
     @Test("Numbers out of their ranges are faults")
     func faults() {
         #expect(EdgeOptions().fault == nil)

@@ -34,10 +34,12 @@ package struct SubjectMap: Sendable {
 
     /// The confidence that a difference of scores means.
     ///
-    /// - Parameter margin: Largest logit of the subject's classes less the largest of the others'.
+    /// - Parameter margin: Largest logit of the subject's classes less the largest of the others'. Not a number: background, so
+    ///   that one such place does not spread over the picture and, by smoothing, over all later ones.
     @inline(__always)
     package static func confidence(ofMargin margin: Float) -> Float {
-        1 / (1 + exp(-min(max(gain * margin, -40), 40)))
+        // `max` with the constant on the left gives the constant where the margin is not a number.
+        1 / (1 + exp(-min(max(-40, gain * margin), 40)))
     }
 
     /// The confidences over a picture, at a size of choice: by bilinear interpolation, and 0 where the network has not looked.
