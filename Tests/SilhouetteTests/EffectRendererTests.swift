@@ -49,6 +49,9 @@ struct EffectRendererTests {
         #expect(fault(.overlay(OverlayStyle(colors: [21: .white])))?.contains("class 21") == true)
         let gradient = Gradient(angle: .nan, colors: [.black, .white])
         #expect(fault(.composite(.gradient(gradient)))?.contains("angle") == true)
+        var empty = Gradient(colors: [.black])
+        empty.stops = []
+        #expect(fault(.composite(.gradient(empty)))?.contains("no colour") == true)
     }
 
     @Test("A frame that is not later is refused, and later ones go on")

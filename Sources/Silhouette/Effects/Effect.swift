@@ -82,6 +82,7 @@ public struct EffectOptions: Hashable, Sendable {
                 throw .invalidOptions("the background is dimmed by 0 to 1, not \(amount)")
             }
         case .composite(.gradient(let gradient)):
+            guard !gradient.stops.isEmpty else { throw .invalidOptions("the gradient has no colour") }
             guard gradient.angle.isFinite, gradient.stops.allSatisfy(\.position.isFinite) else {
                 throw .invalidOptions("the gradient's angle and positions are numbers")
             }
