@@ -6,15 +6,6 @@ public enum Effect: Hashable, Sendable {
     case cutout
     /// The subject before another background, or before its own in another form.
     case composite(Background)
-
-    /// The name in messages and on the command line.
-    package var name: String {
-        switch self {
-        case .overlay: "overlay"
-        case .cutout: "cutout"
-        case .composite: "composite"
-        }
-    }
 }
 
 /// An effect, on which objects it works, and how their edges are drawn.
