@@ -34,7 +34,7 @@ final class EffectDevice: Sendable {
                 switch plan.backdrop {
                 case .own: 0
                 case .picture: 1
-                case .blur: 2
+                case .blur(let blur): blur.isWhole ? 2 : 3
                 }
             hasFunctions = if case .functions = drawing.matte { true } else { false }
         }
@@ -102,7 +102,7 @@ extension PictureDrawing {
             case (.cutout, _), (.overlay, _): nil
             case (.composite(.gray), _): .gray
             case (.composite(.dim(let amount)), _): .dim(amount)
-            case (.composite(.none), .blur): .blur(radius: 4)
+            case (.composite(.none), .blur(let blur)): .blur(radius: blur.isWhole ? 4 : 8)
             case (.composite(.none), _): .gradient(Gradient(colors: [.black, .white]))
             }
         self.init(picture, matte, over: background)
