@@ -115,9 +115,9 @@ extension FilmSource {
     }
 }
 
-/// Seconds or a rate as ffmpeg reads it, never with an exponent.
+/// Seconds or a rate as ffmpeg reads it, never with an exponent; at least 0 and no more than a damaged film could need.
 func plain(_ value: Double) -> String {
-    let millionths = Int((value * 1e6).rounded())
+    let millionths = Int((min(max(0, value), 1e12) * 1e6).rounded())
     let fraction = String(millionths % 1_000_000)
     return "\(millionths / 1_000_000)." + String(repeating: "0", count: 6 - fraction.count) + fraction
 }

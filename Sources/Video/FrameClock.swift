@@ -11,6 +11,8 @@ package struct FrameClock: Sendable {
 
     /// The finest unit that is of use: frames travel to the encoder in microseconds.
     private static let finest = 1_000_000
+    /// Seconds from the first frame to any other: more than a century. Times in damaged films may be more than integers hold.
+    private static let longest = 5e9
     /// Rates that cameras have. What is guessed of a film with varying rate is often larger.
     private static let rates = 1.0...240
 
@@ -46,7 +48,7 @@ package struct FrameClock: Sendable {
     package mutating func time(of timestamp: Int) -> Int {
         let start = first ?? timestamp
         first = start
-        let elapsed = Double(timestamp - start) * source.value
+        let elapsed = min(max(0, (Double(timestamp) - Double(start)) * source.value), Self.longest)
         var time = Int((elapsed / timeBase.value).rounded())
         if let rate {
             let place = Int((elapsed * rate.value).rounded())

@@ -100,7 +100,9 @@ public final class VideoReader: @unchecked Sendable {
     private func timestamp(_ frame: NUTReader.Frame, _ track: NUTReader.Track) -> Int {
         let own = film.info.timeBase
         if track.timeBase == own { return frame.timestamp }
-        return Int((Double(frame.timestamp) * (track.timeBase.value / own.value)).rounded())
+        let timestamp = Double(frame.timestamp) * (track.timeBase.value / own.value)
+        // Within what the reader of NUT gives, whatever the units.
+        return Int(min(max(timestamp, -0x1p60), 0x1p60).rounded())
     }
 
     private func drain() {

@@ -58,6 +58,18 @@ struct FrameClockTests {
         #expect(result.unit == (try fraction(1, 1_000_000)))
         #expect(result.times == [0, 617_284])
     }
+
+    @Test("Times of damaged films, far beyond all integers, only go on", arguments: [nil, Rational(25, 1)])
+    func damaged(rate: Rational?) throws {
+        let far = 1 << 60
+        for source in [try fraction(1, 1000), try fraction(1, 1), try fraction(Int(Int32.max), 1)] {
+            var clock = FrameClock(source: source, rate: rate)
+            let times = [0, 1, far, -far, far].map { clock.time(of: $0) }
+            #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+            let microseconds = times.map { clock.microseconds($0) }
+            #expect(zip(microseconds, microseconds.dropFirst()).allSatisfy { $0 < $1 })
+        }
+    }
 }
 
 @Suite("Names with numbers")
