@@ -62,7 +62,7 @@ extension PixelPass {
         return switch plan.drawing {
         case .cutout: cutout(picture, matte, edge)
         case .composite(let treatment): composite(picture, flat, matte, edge, treatment)
-        case .overlay: flat
+        case .overlay: preconditionFailure("overlays are drawn of classes: PictureDrawing does that")
         }
     }
 
@@ -87,7 +87,7 @@ extension PixelPass {
             case .picture(let backdrop): backdrop
             case .grid(let colors): Image(colors, over: flat.size)
             }
-        let isOwn = treatment != .none
+        let isTreated = treatment != .none
         // Holes in the picture show the background.
         let opacities = picture.format.hasAlpha ? multiplied(matte, by: picture).opacities : matte.opacities
         var result = flat
@@ -102,7 +102,7 @@ extension PixelPass {
             edge?.forEachPixel { pixel, colors in
                 let alpha = Float(opacities[pixel]) / 255
                 let own =
-                    isOwn ? treatment.apply(colors.background * 255) : SIMD3<Float>(behind.bytes, pixel)
+                    isTreated ? treatment.apply(colors.background * 255) : SIMD3<Float>(behind.bytes, pixel)
                 (colors.subject * 255 * alpha + own * (1 - alpha)).store(bytes, pixel)
             }
         }

@@ -43,10 +43,18 @@ extension Compositing {
             for index in alphas.indices { alphas[index] = blend(alphas[index], over: 0, alpha: matte.opacities[index]) }
         }
         if style.outline > 0 { draw(outline: style.outline, of: categories, size, matte, into: &alphas) }
+        return overlay(picture, categories: categories, alphas: alphas, palette: palette)
+    }
+
+    /// The picture under the colours of its classes, as far as the alpha of each pixel says; RGB.
+    ///
+    /// Shaders/effect_overlay.comp does the same.
+    static func overlay(_ picture: Image, categories: [UInt8], alphas: [UInt8], palette: Palette) -> Image {
+        let colors = (0..<256).map { palette[$0] }
         var result = picture.flattened()
         result.bytes.withUnsafeMutableBufferPointer { bytes in
             for index in alphas.indices where categories[index] != 0 && alphas[index] != 0 {
-                let color = palette[Int(categories[index])]
+                let color = colors[Int(categories[index])]
                 bytes[3 * index] = blend(color.red, over: bytes[3 * index], alpha: alphas[index])
                 bytes[3 * index + 1] = blend(color.green, over: bytes[3 * index + 1], alpha: alphas[index])
                 bytes[3 * index + 2] = blend(color.blue, over: bytes[3 * index + 2], alpha: alphas[index])

@@ -40,7 +40,10 @@ package struct PictureDrawing: Sendable {
         let matte = matte.matte(of: picture)
         return switch plan.drawing {
         case .cutout, .composite: Compositing.draw(picture, matte, plan, backdrop: backdrop)
-        case .overlay(let colors): Compositing.overlay(picture, classes: classes, matte: matte, colors)
+        case .overlay(let colors):
+            Compositing.overlay(
+                picture, categories: classes,
+                alphas: matte.opacities.map { blend(colors.opacity, over: 0, alpha: $0) }, palette: colors.palette)
         }
     }
 }
@@ -57,27 +60,5 @@ package struct OverlayColors: Hashable, Sendable {
         self.palette = palette
         self.palette.recolor(style.colors)
         opacity = byte(fraction: style.opacity)
-    }
-}
-
-extension Compositing {
-    /// The picture under the colours of its classes, as far as each pixel is subject; RGB.
-    ///
-    /// Shaders/effect_overlay.comp does the same.
-    fileprivate static func overlay(
-        _ picture: Image, classes: [UInt8], matte: Matte, _ colors: OverlayColors
-    ) -> Image {
-        let palette = (0..<256).map { colors.palette[$0] }
-        var result = picture.flattened()
-        result.bytes.withUnsafeMutableBufferPointer { bytes in
-            for index in classes.indices where classes[index] != 0 && matte.opacities[index] != 0 {
-                let color = palette[Int(classes[index])]
-                let alpha = blend(colors.opacity, over: 0, alpha: matte.opacities[index])
-                bytes[3 * index] = blend(color.red, over: bytes[3 * index], alpha: alpha)
-                bytes[3 * index + 1] = blend(color.green, over: bytes[3 * index + 1], alpha: alpha)
-                bytes[3 * index + 2] = blend(color.blue, over: bytes[3 * index + 2], alpha: alpha)
-            }
-        }
-        return result
     }
 }
