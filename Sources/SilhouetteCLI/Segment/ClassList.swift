@@ -42,3 +42,10 @@ package func chosenClasses(
     guard !rest.isEmpty else { throw UsageError("--drop-classes leaves no class but background") }
     return rest
 }
+
+/// Refuses two lists where one says it all.
+func checkClassLists(_ kept: [String]?, _ dropped: [String]?) throws(UsageError) {
+    guard kept == nil || dropped == nil else {
+        throw UsageError("--classes and --drop-classes say the same thing in two ways; give one of them")
+    }
+}

@@ -43,17 +43,22 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
             kind: settings.output, format: files.format, palette: palette, classes: classes.map(Set.init),
             renderer: renderer),
         progress: progress)
-    // Who chose the model knows which it is.
-    let isChosen = location.origin == .named || location.origin == .environment
-    if settings.isVerbose || !isChosen {
-        run.progress.note("model: \(model.name) (\(location.origin.explanation))")
-    }
-    if settings.isVerbose {
-        run.progress.note("file: \(location.path)")
-        run.progress.note("device: \(segmenter.deviceName) (\(segmenter.deviceReason))")
-        if let tuning = segmenter.deviceTuning { run.progress.note("tuning: \(tuning)") }
-    }
+    modelNotes(model, location, segmenter, isVerbose: settings.isVerbose).forEach { progress.note($0) }
     return run.run()
+}
+
+/// What is told before the work begins: which model and device are used.
+func modelNotes(
+    _ model: Model, _ location: ModelLocator.Location, _ segmenter: ImageSegmenter, isVerbose: Bool
+) -> [String] {
+    let name = "model: \(model.name) (\(location.origin.explanation))"
+    if isVerbose {
+        return [
+            name, "file: \(location.path)", "device: \(segmenter.deviceName) (\(segmenter.deviceReason))",
+        ] + (segmenter.deviceTuning.map { ["tuning: \($0)"] } ?? [])
+    }
+    // Who chose the model knows which it is.
+    return location.origin == .named || location.origin == .environment ? [] : [name]
 }
 
 /// One run over all photographs.

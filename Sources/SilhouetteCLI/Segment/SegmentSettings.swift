@@ -218,9 +218,7 @@ extension SegmentSettings {
                 "--\(classes == nil ? "drop-classes" : "classes") does not go with --output scores, which has every class"
             )
         }
-        if classes != nil, droppedClasses != nil {
-            throw UsageError("--classes and --drop-classes say the same thing in two ways; give one of them")
-        }
+        try checkClassLists(classes, droppedClasses)
         if maskSize == .model, effects.edgeOptions != nil {
             throw UsageError("--edges, --threshold and --shift need masks of the photograph's size")
         }

@@ -37,8 +37,10 @@ package enum FilmDestination: Equatable, Sendable {
                 "-o '\(path)' must end in \(endings) or -%05d.png, or be a virtual camera (/dev/videoN) or -")
         }
         if output.hasAlpha {
-            if case .film(_, .mp4) = self {
-                throw UsageError("MP4 has no transparency for --output \(output.rawValue); .webm, .mov and .mkv have")
+            if case .film(_, let format) = self, !format.hasAlpha {
+                let name = format.rawValue.uppercased()
+                throw UsageError(
+                    "\(name) has no transparency for --output \(output.rawValue); .webm, .mov and .mkv have")
             }
             if case .camera = self {
                 throw UsageError("a virtual camera has no transparency for --output \(output.rawValue)")

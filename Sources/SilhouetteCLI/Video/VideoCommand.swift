@@ -26,14 +26,7 @@ func video(_ settings: VideoSettings) throws -> ExitCode {
     options.baseOptions.warningHandler = { progress.note("silhouette: \($0)") }
     let segmenter = try ImageSegmenter(options: options, model: model)
 
-    // Who chose the model knows which it is.
-    let isChosen = location.origin == .named || location.origin == .environment
-    if settings.isVerbose || !isChosen { progress.note("model: \(model.name) (\(location.origin.explanation))") }
-    if settings.isVerbose {
-        progress.note("file: \(location.path)")
-        progress.note("device: \(segmenter.deviceName) (\(segmenter.deviceReason))")
-        if let tuning = segmenter.deviceTuning { progress.note("tuning: \(tuning)") }
-    }
+    modelNotes(model, location, segmenter, isVerbose: settings.isVerbose).forEach { progress.note($0) }
     let renderer = try EffectRenderer(options: effect, segmenter: segmenter)
     let run = FilmRun(film: film, renderer: renderer, backdrop: backdrop, settings: settings, progress: progress)
     return try run.run(into: destination)

@@ -227,9 +227,7 @@ extension VideoSettings {
     }
 
     private func checkEffect() throws(UsageError) {
-        if classes != nil, droppedClasses != nil {
-            throw UsageError("--classes and --drop-classes exclude each other")
-        }
+        try checkClassLists(classes, droppedClasses)
         var effects = effects
         if backgroundVideo != nil {
             guard effects.background == nil else {
