@@ -66,7 +66,9 @@ uint drawn(uint index) {
     if (CUTS_OUT && opacity == 0) return 0;
     if (!CUTS_OUT && opacity == 255) return word & 0xffffff;
     const bool isEdge = matte != 0 && matte != 255;
-    if (CUTS_OUT && !isEdge) return (stored & 0xffffff) | opacity << 24;
+    // What lets something through by itself keeps its colour: at the edge it is one before white.
+    const bool isMixed = isEdge && opacity == matte;
+    if (CUTS_OUT && !isMixed) return (stored & 0xffffff) | opacity << 24;
 
     const uint y = index / width;
     const uint x = index - y * width;
@@ -77,7 +79,7 @@ uint drawn(uint index) {
     if (CUTS_OUT) return toByte(subject.r) | toByte(subject.g) << 8 | toByte(subject.b) << 16 | opacity << 24;
 
     const float alpha = float(opacity) / 255.0;
-    const vec3 front = isEdge ? subject * 255.0 : color;
+    const vec3 front = isMixed ? subject * 255.0 : vec3(unpackColor(stored));
     const vec3 behind =
         isEdge && TREATMENT != 0 ? background * 255.0 : behindSubject(index, x, y, color);
     const vec3 mixed = front * alpha + treated(behind) * (1.0 - alpha);

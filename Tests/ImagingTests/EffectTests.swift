@@ -167,6 +167,23 @@ struct EffectTests {
         #expect(Array(result.bytes[0..<9]) == [9, 9, 9, 255, 255, 255, 255, 255, 255])
         let cutout = Compositing.cutout(picture, matte: matte)
         #expect([3, 7, 11, 15].map { cutout.bytes[$0] } == [255, 0, 0, 128])
+        // 9 over white, half and half.
+        #expect(result.bytes[9...].allSatisfy { (131...132).contains($0) }, "\(result.bytes[9...])")
+    }
+
+    @Test("What lets the background through by itself keeps its colour at the edge, and does not turn white")
+    func halfTransparent() throws {
+        let size = PixelSize(width: 4, height: 1)
+        let picture = try Image(
+            width: 4, height: 1, format: .rgba,
+            bytes: [UInt8](repeating: 100, count: 16).enumerated().map {
+                $0.offset % 4 == 3 ? 128 : $0.element
+            })
+        let matte = Matte(size: size, opacities: [0, 60, 190, 255])
+        let cutout = Compositing.cutout(picture, matte: matte).bytes
+        #expect(cutout == [0, 0, 0, 0, 100, 100, 100, 30, 100, 100, 100, 95, 100, 100, 100, 128])
+        let result = Compositing.composite(picture, matte: matte, over: .color(.black)).bytes
+        #expect([0, 3, 6, 9].map { result[$0] } == [0, 12, 37, 50])
     }
 
     @Test("What is stored under transparent parts has no say in where the edge lies")

@@ -71,7 +71,8 @@ extension PixelPass {
         guard let edge else { return result }
         result.bytes.withUnsafeMutableBufferPointer { bytes in
             edge.forEachPixel { pixel, colors in
-                guard bytes[4 * pixel + 3] != 0 else { return }
+                // What lets something through by itself keeps its colour: at the edge it is one before white.
+                guard bytes[4 * pixel + 3] == matte.opacities[pixel] else { return }
                 for channel in 0..<3 { bytes[4 * pixel + channel] = byte(fraction: colors.subject[channel]) }
             }
         }
@@ -88,7 +89,13 @@ extension PixelPass {
             case .grid(let colors): Image(colors, over: flat.size)
             }
         let isTreated = treatment != .none
-        // Holes in the picture show the background.
+        // Holes in the picture show the background; what lets only some of it through does so in its own colour, not in that
+        // before white.
+        let stored = picture.format.hasAlpha ? picture.converted(to: .rgba) : nil
+        func ownColor(_ pixel: Int) -> SIMD3<Float> {
+            guard let bytes = stored?.bytes else { return SIMD3(flat.bytes, pixel) }
+            return SIMD3(Float(bytes[4 * pixel]), Float(bytes[4 * pixel + 1]), Float(bytes[4 * pixel + 2]))
+        }
         let opacities = picture.format.hasAlpha ? multiplied(matte, by: picture).opacities : matte.opacities
         var result = flat
         result.bytes.withUnsafeMutableBufferPointer { bytes in
@@ -96,14 +103,15 @@ extension PixelPass {
                 if opacities[pixel] == 0 || matte.opacities[pixel] == 255 {
                     let treated = treatment.apply(SIMD3<Float>(behind.bytes, pixel))
                     let alpha = Float(opacities[pixel]) / 255
-                    (SIMD3<Float>(bytes, pixel) * alpha + treated * (1 - alpha)).store(bytes, pixel)
+                    (ownColor(pixel) * alpha + treated * (1 - alpha)).store(bytes, pixel)
                 }
             }
             edge?.forEachPixel { pixel, colors in
                 let alpha = Float(opacities[pixel]) / 255
                 let own =
                     isTreated ? treatment.apply(colors.background * 255) : SIMD3<Float>(behind.bytes, pixel)
-                (colors.subject * 255 * alpha + own * (1 - alpha)).store(bytes, pixel)
+                let front = opacities[pixel] == matte.opacities[pixel] ? colors.subject * 255 : ownColor(pixel)
+                (front * alpha + own * (1 - alpha)).store(bytes, pixel)
             }
         }
         return result
