@@ -33,6 +33,8 @@ package struct EdgeGuide: Sendable {
 
     /// Places around each one at the size that the edges are looked for: a larger radius finds no better edges, but costs more.
     private static let workingRadius: Float = 8
+    /// Pixels that edges are looked for in: the filter takes 160 bytes for each.
+    private static let workingPixelLimit: Float = 1_500_000
     /// How far around the network's edge the true one is looked for, in cells of the network.
     private static let reach: Float = 1.2
 
@@ -42,7 +44,8 @@ package struct EdgeGuide: Sendable {
     ///   says nothing then.
     package init(_ picture: Image, _ map: SubjectMap, for source: EdgeOptions.Source = .guided) {
         let radius = max(1, Self.reach * map.cell)
-        let scale = min(1, Self.workingRadius / radius)
+        let scale = min(
+            1, Self.workingRadius / radius, (Self.workingPixelLimit / Float(picture.size.pixelCount)).squareRoot())
         let size =
             switch source {
             case .guided:
