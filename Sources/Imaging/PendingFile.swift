@@ -26,6 +26,8 @@ package struct PendingFile: ~Copyable {
     package init(replacing path: String) throws(ImageError) {
         var status = stat()
         let exists = stat(path, &status) == 0
+        // A file without a name would learn this when it is whole.
+        if !exists, errno == ENAMETOOLONG { throw ImageError(path, .unwritable(lastSystemError())) }
         if exists {
             if status.st_mode & S_IFMT == S_IFDIR { throw ImageError(path, .unwritable("is a folder")) }
             // Replacing needs no permission of the file's own, but whoever protects a file means it.
