@@ -121,6 +121,9 @@ struct OutputPlanTests {
             let inputs = [Input("\(folder)/a.png")]
             let plan = try OutputPlan(inputs: inputs, kind: .mask, destination: .folder("\(folder)/./"), classNames: [])
             #expect(throws: UsageError.self) { try requireInputsUntouched(inputs, plan) }
+            #expect(throws: UsageError.self) {
+                try requireInputsUntouched([Input("-")], background: "\(folder)//a.png", plan)
+            }
             let other = try OutputPlan(inputs: inputs, kind: .mask, destination: .folder("\(folder)/x"), classNames: [])
             #expect(throws: Never.self) { try requireInputsUntouched(inputs, other) }
         }

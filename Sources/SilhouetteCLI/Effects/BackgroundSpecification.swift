@@ -17,7 +17,10 @@ package enum BackgroundSpecification: Sendable, Equatable {
     }
 
     /// Whether it is a picture.
-    var isPicture: Bool { if case .picture = self { true } else { false } }
+    var isPicture: Bool { path != nil }
+
+    /// The picture's file.
+    var path: String? { if case .picture(let path) = self { path } else { nil } }
 
     /// As it was typed.
     var text: String {

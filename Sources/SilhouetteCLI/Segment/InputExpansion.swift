@@ -76,14 +76,21 @@ package func destination(_ path: String?, isBatch: Bool) throws(UsageError) -> D
     }
 }
 
-/// Refuses outputs that would replace a photograph that is yet to be read.
-package func requireInputsUntouched(_ inputs: [Input], _ plan: OutputPlan) throws(UsageError) {
+/// Refuses outputs that would replace a photograph that is yet to be read, or the background's picture.
+package func requireInputsUntouched(
+    _ inputs: [Input], background: String? = nil, _ plan: OutputPlan
+) throws(UsageError) {
+    let backgroundFile = background.flatMap { FileIdentity($0) }
     var identities: [FileIdentity: Input] = [:]
     for input in inputs where input.path != "-" {
         if let identity = FileIdentity(input.path) { identities[identity] = input }
     }
     for path in (plan.files ?? []).joined() {
-        guard let identity = FileIdentity(path), let input = identities[identity] else { continue }
+        guard let identity = FileIdentity(path) else { continue }
+        if identity == backgroundFile {
+            throw UsageError("\(path) would replace the background's picture; choose another name with -o")
+        }
+        guard let input = identities[identity] else { continue }
         throw UsageError("\(path) would replace the photograph \(input.displayName); choose another folder with -o")
     }
 }

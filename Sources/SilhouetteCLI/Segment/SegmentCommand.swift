@@ -11,7 +11,7 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     func plan(_ classNames: [String]) throws(UsageError) -> OutputPlan {
         let plan = try OutputPlan(
             inputs: inputs, kind: settings.output, destination: destination, classNames: classNames)
-        try requireInputsUntouched(inputs, plan)
+        try requireInputsUntouched(inputs, background: settings.effects.background?.path, plan)
         return plan
     }
     // Only the names of confidences depend on the model; other mistakes are told before one is looked for.

@@ -10,6 +10,8 @@ func video(_ settings: VideoSettings) throws -> ExitCode {
     let source = try FilmSource(path: settings.inputs[0])
     try settings.reading.check(for: source)
     try requireInputUntouched(source, destination)
+    let backgrounds = [settings.backgroundVideo, settings.effects.background?.path].compactMap { $0 }
+    for path in backgrounds { try requireInputUntouched(.file(path), destination) }
     let film = try Film(source, options: settings.reading)
 
     let location = try ModelLocator().locate(settings.model)
