@@ -20,7 +20,7 @@ extension Background {
         default:
             guard let color = RGBColor(word: text) else {
                 if text.isEmpty || text.hasPrefix("#") {
-                    throw WordError("is no colour (#rrggbb), picture, blur, gray or dim: '\(text)'")
+                    throw WordError("is no colour (#rrggbb), gradient, picture, blur, gray or dim: '\(text)'")
                 }
                 return nil
             }

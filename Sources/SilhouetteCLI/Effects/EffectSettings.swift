@@ -43,7 +43,8 @@ package struct EffectSettings: Sendable, Equatable {
         try refuse("feather", feather != nil, unless: hasEdge, "overlay, cutout or composite")
         guard isComposite else { return }
         guard let background else {
-            throw UsageError("--output composite needs --background: a colour, a picture, blur, gray or dim")
+            throw UsageError(
+                "--output composite needs --background: a colour, a gradient, a picture, blur, gray or dim")
         }
         if backgroundFit != nil, !background.isPicture {
             throw UsageError("--background-fit goes with a picture as the background, not with \(background.text)")
