@@ -123,13 +123,23 @@ public final class VideoReader: @unchecked Sendable {
         }
     }
 
+    /// Cuts a picture that fills a size down to twice what of it is seen: the whole of a long one would be huge.
+    private static func middle(for size: FrameSize) -> String {
+        func side(_ name: String, _ other: String, _ ratio: String) -> String {
+            "'min(\(name),2*ceil(\(other)*\(ratio)))'"
+        }
+        return "crop=\(side("iw", "ih", "\(size.width)/\(size.height)"))"
+            + ":\(side("ih", "iw", "\(size.height)/\(size.width)")):exact=1"
+    }
+
     static func arguments(_ film: Film, _ sound: SoundExtraction?) -> [String] {
         let (info, options) = (film.info, film.options)
         let colors = VideoColors(info)
         let target = options.frameSize ?? FrameSize(width: info.width, height: info.height, showsAll: true)
         let size = "\(target.width):\(target.height)"
         // The turn that the film asks for comes before these filters by itself.
-        let filters = [
+        var filters = target.showsAll ? [] : [middle(for: target)]
+        filters += [
             "scale=\(size):force_original_aspect_ratio=\(target.showsAll ? "decrease" : "increase"):in_color_matrix=\(colors.filterMatrix):\(VideoColors.exactly)",
             "format=\(info.hasAlpha ? "rgba" : "rgb24")", target.showsAll ? "pad=\(size):-1:-1" : "crop=\(size)",
         ]

@@ -94,6 +94,23 @@ struct FilmReadingTests {
         }
     }
 
+    @Test("Of a long film that fills a small size the middle is seen")
+    func filling() throws {
+        try withScratchFolder { folder in
+            let film = "\(folder)/long.mkv"
+            try FFmpeg.make(
+                film, "-f", "lavfi", "-i", "color=black:s=16000x2:r=5:d=1", "-vf", "drawbox=7000:0:2000:2:white:fill",
+                "-c:v", "ffv1", "-pix_fmt", "yuv444p")
+            let (_, frames, ending) = try read(film) {
+                $0.frameSize = FrameSize(width: 400, height: 300, showsAll: false)
+            }
+            #expect(frames.count == 5 && ending == .whole)
+            let image = try #require(frames.first).image
+            #expect(image.width == 400 && image.height == 300)
+            #expect(image.bytes.allSatisfy { $0 > 240 })
+        }
+    }
+
     @Test("A film that changes its size keeps the first one")
     func sizeChange() throws {
         try withScratchFolder { folder in
