@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Imaging
 import Synchronization
@@ -30,7 +31,16 @@ public final class VideoReader: @unchecked Sendable {
     private var reader: NUTReader?
     private var hasEnded = false
     private var damage: String?
-    private let isStopped = Mutex(false)
+    private let stopping = Mutex(Stopping())
+
+    private struct Stopping {
+        var hasBegun = false
+        /// Whether ffmpeg's process number may be another program's by now.
+        var isOver = false
+    }
+
+    /// Seconds that ffmpeg has to end well. It does not where its input neither comes nor ends.
+    private static let patience = 3.0
 
     /// Starts to read.
     ///
@@ -60,7 +70,7 @@ public final class VideoReader: @unchecked Sendable {
             damage = error.description
         }
         hasEnded = true
-        if isFirst, !isStopped.withLock({ $0 }) {
+        if isFirst, !stopping.withLock({ $0.hasBegun }) {
             let reason = Film.reason(complaints.first ?? damage, film.source)
             throw VideoError("\(film.source.name): no frame could be read: \(reason)")
         }
@@ -69,23 +79,28 @@ public final class VideoReader: @unchecked Sendable {
 
     /// Ends the film before its time: some more frames may come, then the end. May be called from any thread.
     public func stop() {
-        isStopped.withLock { isStopped in
-            guard !isStopped else { return }
-            isStopped = true
+        stopping.withLock { stopping in
+            guard !stopping.hasBegun, !stopping.isOver else { return }
+            stopping.hasBegun = true
             kill(child.id, SIGTERM)
+        }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { [weak self] in
+            self?.stopping.withLock { stopping in
+                if !stopping.isOver, let id = self?.child.id { kill(id, SIGKILL) }
+            }
         }
     }
 
     /// Waits for ffmpeg to end and tells whether it had read the whole film. To be called once, after the last frame.
     public func finish() -> Ending {
-        let wasStopped = isStopped.withLock { isStopped in
-            defer { isStopped = true }  // from now on nobody else has its number
-            return isStopped
-        }
-        if !hasEnded, !wasStopped { kill(child.id, SIGKILL) }
+        if !hasEnded, !stopping.withLock(\.hasBegun) { kill(child.id, SIGKILL) }
         // What is still on its way is drained, so that ffmpeg is not held up.
         drain()
         let complaint = complaints.first
+        let wasStopped = stopping.withLock { stopping in
+            stopping.isOver = true
+            return stopping.hasBegun
+        }
         let ending = child.wait()
         if wasStopped || !hasEnded { return .whole }
         if let complaint { return .damaged(Film.reason(complaint, film.source)) }
