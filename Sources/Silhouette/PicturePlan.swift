@@ -71,7 +71,8 @@ extension PicturePlan {
             }
         }
         return SubjectMap(
-            size, margins: margins, classes: classes, geometry: preprocessor.geometry, scoreSize: scoreSize)
+            size, margins: margins, classes: classes, geometry: preprocessor.geometry, scoreSize: scoreSize,
+            keepsBackground: request.isSubject.first ?? false)
     }
 }
 

@@ -5,12 +5,17 @@ extension SubjectMap {
     /// - Parameters:
     ///   - margins: By how much the logit of the subject's likeliest class exceeds that of the likeliest other.
     ///   - scoreSize: Size of the network's scores before its last resize.
-    init(_ size: PixelSize, margins: [Float], classes: [UInt8], geometry: FitGeometry, scoreSize: PixelSize) {
+    ///   - keepsBackground: Whether class 0 belongs to the subject.
+    init(
+        _ size: PixelSize, margins: [Float], classes: [UInt8], geometry: FitGeometry, scoreSize: PixelSize,
+        keepsBackground: Bool
+    ) {
         let columns = Float(geometry.source.width) * Float(geometry.network.width) / Float(geometry.target.width)
         let rows = Float(geometry.source.height) * Float(geometry.network.height) / Float(geometry.target.height)
         self.init(
             size: size, confidences: margins.map { Self.confidence(ofMargin: $0) }, classes: classes,
-            geometry: geometry, cell: max(columns / Float(scoreSize.width), rows / Float(scoreSize.height)))
+            geometry: geometry, cell: max(columns / Float(scoreSize.width), rows / Float(scoreSize.height)),
+            unseenConfidence: keepsBackground ? 1 : 0)
     }
 
     /// A map from the network's output as it is.
@@ -30,7 +35,9 @@ extension SubjectMap {
                     of: base + pixel * scores.channels, isSubject: isSubject, isSingle: isSingle, kind: kind)
             }
         }
-        self.init(size, margins: margins, classes: classes, geometry: geometry, scoreSize: scoreSize)
+        self.init(
+            size, margins: margins, classes: classes, geometry: geometry, scoreSize: scoreSize,
+            keepsBackground: isSubject.first ?? false)
     }
 
     /// The margin at a place, and the subject's likeliest class there.

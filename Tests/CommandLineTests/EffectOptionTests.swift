@@ -102,12 +102,13 @@ struct EffectOptionTests {
     func everything() throws {
         try withScratchFolder { folder in
             let all = (0..<21).map(String.init).joined(separator: ",")
-            let picture = try ImageFile.read(path: Program.picture).image.flattened()
+            let picture = try ImageFile.read(path: Program.picture).image.flattened().resized(width: 90, height: 40)
+            try OutputFile.write(picture.encoded(as: .png), to: "\(folder)/in.png")
             for options in [
                 ["--output", "cutout"], ["--background", "blur"], ["--background", "red", "--shift", "-5"],
             ] {
                 let outcome = try Program.run(
-                    ["segment", Program.picture, "-m", Program.model, "-d", "cpu", "--classes", all, "-o", "x.png"]
+                    ["segment", "in.png", "-m", Program.model, "-d", "cpu", "--classes", all, "-o", "x.png"]
                         + options, in: folder)
                 #expect(outcome.exitCode == 0, "\(outcome.errors)")
                 #expect(try ImageFile.read(path: "\(folder)/x.png").image.converted(to: .rgb) == picture)

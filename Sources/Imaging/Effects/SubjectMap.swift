@@ -15,10 +15,13 @@ package struct SubjectMap: Sendable {
     package let geometry: FitGeometry
     /// Pixels of the picture from one of the network's own scores to the next, before its last resize.
     package let cell: Float
+    /// The confidence where the network has not looked: that is background, and 1 where background belongs to the subject.
+    package let unseenConfidence: Float
 
     /// Creates a map.
     package init(
-        size: PixelSize, confidences: [Float], classes: [UInt8], geometry: FitGeometry, cell: Float
+        size: PixelSize, confidences: [Float], classes: [UInt8], geometry: FitGeometry, cell: Float,
+        unseenConfidence: Float = 0
     ) {
         precondition(confidences.count == size.pixelCount && classes.count == size.pixelCount, "a map of another size")
         self.size = size
@@ -26,6 +29,7 @@ package struct SubjectMap: Sendable {
         self.classes = classes
         self.geometry = geometry
         self.cell = cell
+        self.unseenConfidence = unseenConfidence
     }
 
     /// How much steeper than the scores say the confidences go from one side to the other: the network is less sure at an edge
@@ -42,7 +46,8 @@ package struct SubjectMap: Sendable {
         1 / (1 + exp(-min(max(-40, gain * margin), 40)))
     }
 
-    /// The confidences over a picture, at a size of choice: by bilinear interpolation, and 0 where the network has not looked.
+    /// The confidences over a picture, at a size of choice: by bilinear interpolation, and `unseenConfidence` where the network has not
+    /// looked.
     func sampled(at target: PixelSize) -> Grid<Float> {
         let columns = taps(\.width, \.x, target.width)
         let rows = taps(\.height, \.y, target.height)
@@ -55,7 +60,7 @@ package struct SubjectMap: Sendable {
                     let down = rows.fractions[y]
                     for x in 0..<target.width {
                         guard seen.rows.contains(y), seen.columns.contains(x) else {
-                            result[y * target.width + x] = 0
+                            result[y * target.width + x] = unseenConfidence
                             continue
                         }
                         let left = Int(columns.indices[x])

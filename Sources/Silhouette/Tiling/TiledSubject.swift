@@ -49,10 +49,11 @@ final class TiledSubject {
         blender.blend(index, isColumn: isColumn, of: tiles, into: destination)
     }
 
-    /// What all tiles together give.
+    /// What all tiles together give: tiles leave no place out.
     var map: SubjectMap {
         SubjectMap(
             size, margins: Array(margins.values), classes: Array(classes),
-            geometry: FitGeometry(.stretch, picture: picture, network: size), scoreSize: scoreSize)
+            geometry: FitGeometry(.stretch, picture: picture, network: size), scoreSize: scoreSize,
+            keepsBackground: false)
     }
 }

@@ -40,7 +40,7 @@ extension Command<ServeSettings> {
 
             Where there are several devices the page can choose one, unless -d is cpu.
 
-            POST /api/segment segments a picture. Its parameters are those of silhouette segment:
+            POST /api/segment segments a picture. Its parameters mean what options of silhouette segment do:
             ?output=mask|overlay|cutout|composite|confidence&class=NAME&class=NAME&mask-size=source|model
             &model=NAME&background=blur|gray|dim|#rrggbb|gradient:...&edges=guided|plain&threshold=C
             &shift=PIXELS&feather=PIXELS&opacity=O&outline=PIXELS (in an address # is written %23).
