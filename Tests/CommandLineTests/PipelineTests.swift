@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import SilhouetteCLI
 import Synchronization
 import Testing
@@ -81,5 +82,26 @@ struct PipelineTests {
             if seen != nil { survivors += 1 }
         }
         #expect(survivors == 0)
+    }
+
+    @Test("Several workers leave the order as it is, each input once", arguments: [1, 2, 3, 7])
+    func workers(_ count: Int) {
+        for inputCount in [0, 1, 2, 5, 40] {
+            let seen = Mutex<[Int: Int]>([:])
+            var order: [Int] = []
+            runPipeline(Array(0..<inputCount), workers: count) {
+                $0
+            } second: { worker, value in
+                seen.withLock { $0[value, default: 0] += 1 }
+                // Late ones overtake nobody.
+                if value % 3 == 0 { usleep(500) }
+                return (value, worker)
+            } third: { value, worker in
+                #expect(worker == value % count)
+                order.append(value)
+            }
+            #expect(order == Array(0..<inputCount))
+            #expect(seen.withLock { $0.values.allSatisfy { $0 == 1 } && $0.count == inputCount })
+        }
     }
 }

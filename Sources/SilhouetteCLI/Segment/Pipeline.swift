@@ -70,3 +70,33 @@ package func runPipeline<Read: Sendable, Done: Sendable>(
     reader.sync {}
     writer.sync {}
 }
+
+/// Runs every input through three stages, of which there are several second ones side by side: each works on an input of its own,
+/// in turn. Results leave in the order of the inputs.
+///
+/// The third stage runs on the calling thread. At most three inputs for each worker, and two more, are inside at a time. Nothing
+/// that the stages hold is held any more when this returns.
+///
+/// - Parameter second: Gets the number of the worker, from 0 on.
+package func runPipeline<Input: Sendable, Read: Sendable, Done: Sendable>(
+    _ inputs: [Input], workers: Int, first: @escaping @Sendable (Input) -> Read,
+    second: @escaping @Sendable (_ worker: Int, Read) -> Done, third: (Done) -> Void
+) {
+    let read = (0..<workers).map { _ in Handoff<Read?>() }
+    let done = (0..<workers).map { _ in Handoff<Done>() }
+    let reader = DispatchQueue(label: "silhouette.read")
+    let queues = (0..<workers).map { DispatchQueue(label: "silhouette.work.\($0)") }
+    reader.async {
+        for (index, input) in inputs.enumerated() { read[index % workers].put(first(input)) }
+        for worker in 0..<workers { read[worker].put(nil) }
+    }
+    for worker in 0..<workers {
+        queues[worker].async {
+            while let value = read[worker].take() { done[worker].put(second(worker, value)) }
+        }
+    }
+    for index in inputs.indices { third(done[index % workers].take()) }
+    // As above.
+    reader.sync {}
+    for queue in queues { queue.sync {} }
+}

@@ -1,3 +1,4 @@
+import CPUBackend
 import Imaging
 import ModelGraph
 import Silhouette
@@ -27,9 +28,11 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     var options = settings.segmenterOptions(classes)
     options.baseOptions.warningHandler = { progress.note("silhouette: \($0)") }
     let effect = try settings.effectOptions(classes, model.labels)
-    let segmenter = try ImageSegmenter(options: options, model: model)
-    let renderer = try effect.map { effect throws(ImageSegmenterError) in
-        try EffectRenderer(options: effect, segmenter: segmenter)
+    let segmenters = try segmenters(options, model, photographCount: inputs.count)
+    let renderers = try segmenters.compactMap { segmenter throws(ImageSegmenterError) in
+        try effect.map { effect throws(ImageSegmenterError) in
+            try EffectRenderer(options: effect, segmenter: segmenter)
+        }
     }
     var palette = Palette(of: model)
     palette.recolor(try settings.effects.colors(of: model.labels))
@@ -38,13 +41,32 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
         return .failure
     }
     let run = SegmentRun(
-        settings: settings, inputs: inputs, plan: files, segmenter: segmenter,
+        settings: settings, inputs: inputs, plan: files, segmenters: segmenters, renderers: renderers,
         rendering: Rendering(
             kind: settings.output, format: files.format, palette: palette, classes: classes.map(Set.init),
-            renderer: renderer),
+            renderer: renderers.first),
         progress: progress)
-    modelNotes(model, location, segmenter, isVerbose: settings.isVerbose).forEach { progress.note($0) }
+    modelNotes(model, location, segmenters[0], isVerbose: settings.isVerbose).forEach { progress.note($0) }
     return run.run()
+}
+
+/// A segmenter, or on the processor one of one thread for each core where there are photographs for all of them: so no core waits for
+/// another one in the middle of a network. Results are the same.
+private func segmenters(
+    _ options: ImageSegmenterOptions, _ model: Model, photographCount: Int
+) throws(ImageSegmenterError) -> [ImageSegmenter] {
+    let first = try ImageSegmenter(options: options, model: model)
+    guard first.deviceID == "cpu", options.baseOptions.threadCount == nil, photographCount >= 4 else { return [first] }
+    let coreCount = (try? CPUBackend(threads: nil).threadCount) ?? 1
+    // More would each take the network's memory; and where there are many cores, one core takes long for a picture.
+    let count = min(coreCount, 4, photographCount / 2)
+    guard count > 1 else { return [first] }
+    var alone = options
+    alone.baseOptions.device = .cpu
+    alone.baseOptions.threadCount = coreCount / count
+    var segmenters: [ImageSegmenter] = []
+    for _ in 0..<count { segmenters.append(try ImageSegmenter(options: alone, model: model)) }
+    return segmenters
 }
 
 /// What is told before the work begins: which model and device are used.
@@ -66,7 +88,10 @@ private struct SegmentRun: Sendable {
     let settings: SegmentSettings
     let inputs: [Input]
     let plan: OutputPlan
-    let segmenter: ImageSegmenter
+    /// Each works on a photograph of its own.
+    let segmenters: [ImageSegmenter]
+    /// For each of them, where effects are drawn.
+    let renderers: [EffectRenderer]
     let rendering: Rendering
     let progress: Progress
 
@@ -80,10 +105,10 @@ private struct SegmentRun: Sendable {
     }
 
     func run() -> ExitCode {
-        runPipeline(Array(inputs.indices)) { index in
+        runPipeline(Array(inputs.indices), workers: segmenters.count) { index in
             read(index)
-        } second: { job in
-            segment(job)
+        } second: { worker, job in
+            segment(job, worker)
         } third: { job in
             write(job)
         }
@@ -120,15 +145,15 @@ private struct SegmentRun: Sendable {
         return job
     }
 
-    private func segment(_ job: Job) -> Job {
+    private func segment(_ job: Job, _ worker: Int) -> Job {
         guard let picture = job.picture else { return job }
         var job = job
         do throws(ImageSegmenterError) {
             job.result =
-                if let renderer = rendering.renderer {
-                    try renderer.segment(picture)
+                if renderers.indices.contains(worker) {
+                    try renderers[worker].segment(picture)
                 } else {
-                    try segmenter.segment(image: picture)
+                    try segmenters[worker].segment(image: picture)
                 }
         } catch {
             job.failure = "\(inputs[job.index].displayName): \(error)"
