@@ -21,6 +21,7 @@ sys.path.insert(0, str(TRAIN))
 import evaluate  # noqa: E402
 import export  # noqa: E402
 import metrics  # noqa: E402
+import operators  # noqa: E402
 import pack  # noqa: E402
 import prepare  # noqa: E402
 import train  # noqa: E402
@@ -29,8 +30,10 @@ from keeper import validate  # noqa: E402
 from model import DeepLabV3, cost, upsample  # noqa: E402
 from samples import Samples  # noqa: E402
 from store import CLASSES, GRID, VOID, Store  # noqa: E402
+from teacher import WIDE, load_teacher  # noqa: E402
+from trainee import Trainee  # noqa: E402
 
-SMALL = ("--width", "0.25", "--head", "32")
+SMALL = ("--expansion", "1", "--last", "0.5", "--head", "32", "--batch", "8")
 
 
 def run_training(*arguments):
@@ -68,15 +71,26 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def teacher(tmp_path_factory):
-    """An untrained network as a model file."""
+    """An untrained network of the teacher's shape as a model file."""
     torch.manual_seed(0)
-    net = DeepLabV3(0.25, 64).eval()
+    net = DeepLabV3(**WIDE)
+    pictures = torch.rand(4, 33, 33, 3) * 2 - 1
     with torch.no_grad():
-        net.classes.weight.mul_(100)
+        settle_alone(net, pictures)
+        net.head.classes.weight.mul_(3)
     facts = export.Facts(scale=[1 / 127.5], bias=[-1], order="RGB", labels=export.VOC_LABELS, name="teacher")
     path = tmp_path_factory.mktemp("teacher") / "teacher.safetensors"
     path.write_bytes(export.model_bytes(net, 65, facts, {}))
     return path
+
+
+def settle_alone(net, pictures):
+    """Gives the results of a network's layers a standard size, with noise for what is wanted of each block."""
+    x = pictures
+    for block in net.blocks:
+        block.settle(x, torch.randn_like(block(x)))
+        x = block(x)
+    net.head.settle(x, torch.randn(*x.shape[:-1], CLASSES))
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +125,7 @@ def test_validation_pictures_have_true_masks_and_are_not_trained_on(work):
 def test_the_teacher_is_asked_once_and_remembered_closely(work, teacher, data):
     store, asked = Store(work), prepare.Teacher(str(teacher), 1)
     assert store.done[:].all()
-    probabilities, _ = asked.answer(store.picture(5), False)
+    probabilities = asked.answer(store.picture(5), False)
     kept = np.exp(-store.teacher[5].astype(np.float32) / 16)
     assert np.abs(kept - probabilities).max() < 0.04
     before = os.stat(work / "teacher.bin").st_mtime_ns
@@ -126,7 +140,7 @@ def test_a_plain_sample_shows_the_picture_and_its_mask(work):
     samples = Samples(store, [index], 0, plain=True)
     samples.refresh()
     samples.answered[:] = False
-    picture, target, weight, _, hint_weight = samples.sample(index, 65, 17, 5)
+    picture, target, weight = samples.sample(index, 65, 17)
     expected = Image.fromarray(store.picture(index)).resize((65, 65), Image.BILINEAR)
     assert np.array_equal(picture, np.asarray(expected))
     mask = store.mask(index)
@@ -135,7 +149,6 @@ def test_a_plain_sample_shows_the_picture_and_its_mask(work):
     known = labels != VOID
     assert np.array_equal(weight, known)
     assert np.array_equal(target.argmax(0)[known], labels[known])
-    assert not hint_weight.any()
 
 
 def test_views_of_a_sample_agree_with_each_other(work):
@@ -146,7 +159,7 @@ def test_views_of_a_sample_agree_with_each_other(work):
     samples.answered[:] = False
     agreed = []
     for index in [i for i in store.training() if store.entries[i]["kind"] == "voc"][:40]:
-        picture, target, weight, _, _ = samples.sample(index, 65, 17, 5)
+        picture, target, weight = samples.sample(index, 65, 17)
         light = picture[::4, ::4].mean(-1) > 110
         agreed.append((light == (target[8] > 0.5))[(weight > 0) & (picture[::4, ::4] != 127).any(-1)].mean())
     assert np.mean(agreed) > 0.93
@@ -160,17 +173,13 @@ def test_the_objects_of_another_sample_are_pasted_with_what_is_said_of_them(work
         target = np.zeros((21, 17, 17), np.float32)
         target[0] = 1
         target[:, :, :columns], target[label, :, :columns] = 0, 1
-        picture = np.full((65, 65, 3), value, np.uint8)
-        hints = np.full((32, 5, 5), value, np.float32)
-        return picture, target, np.full((17, 17), weight, np.float32), hints, np.ones((5, 5), np.float32)
+        return np.full((65, 65, 3), value, np.uint8), target, np.full((17, 17), weight, np.float32)
 
     below, above = sample(10, 8, 17, 0.5), sample(200, 15, 9, 1.0)
-    picture, target, weight, hints, hint_weight = samples.pasted(below, above)
+    picture, target, weight = samples.pasted(below, above)
     assert (picture[:, :28] == 200).all() and (picture[:, 40:] == 10).all()
     assert (target[15, :, :8] == 1).all() and (target[8, :, 10:] == 1).all()
     assert np.allclose(target.sum(0), 1) and (weight[:, :8] == 1).all() and (weight[:, 10:] == 0.5).all()
-    assert (hints[:, :, :2] == 200).all() and (hints[:, :, 3:] == 10).all()
-    assert hint_weight.all()
     # Without an object, or with hardly anything left of what is below, it stays as it was.
     for columns in (0, 16):
         assert samples.pasted(below, sample(200, 15, columns, 1.0)) is below
@@ -190,11 +199,110 @@ def test_bystanders_are_left_to_the_teacher(work):
 
 @pytest.mark.parametrize("stride", [8, 16, 32])
 def test_the_map_has_the_output_stride(stride):
-    net = DeepLabV3(0.25, 32, stride).eval()
+    net = DeepLabV3(1, 0.5, 32, 16, stride)
     with torch.no_grad():
-        logits, features, _ = net(torch.zeros(1, 3, 129, 97))
-    assert logits.shape == (1, CLASSES, 128 // stride + 1, 96 // stride + 1)
-    assert features.shape[1] == 32
+        logits, features, results = net(torch.zeros(1, 129, 97, 3))
+    assert logits.shape == (1, 128 // stride + 1, 96 // stride + 1, CLASSES)
+    assert features.shape == (*logits.shape[:3], 32)
+    assert [maps.shape[-1] for maps in results[::4]] == [16, 32, 64, 96, 320]
+
+
+def both_ways(monkeypatch, operator, *tensors):
+    """(with our kernels, with PyTorch's): the result and the gradients."""
+    found = []
+    for kernels in (operators.KERNELS, None):
+        monkeypatch.setattr(operators, "KERNELS", kernels)
+        result = operator(*tensors)
+        slope = torch.sin(torch.arange(result.numel())).reshape(result.shape)
+        found.append([result.detach(), *torch.autograd.grad(result, [t for t in tensors if t.requires_grad], slope)])
+    return found
+
+
+def noise(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed + sum(shape))).requires_grad_()
+
+
+@pytest.mark.skipif(operators.KERNELS is None, reason="no C++ compiler")
+@pytest.mark.parametrize("limit", [2.0, 6.0, float("inf")])
+@pytest.mark.parametrize(
+    "side, channels, stride, dilation",
+    [(17, 32, 1, 1), (20, 64, 2, 1), (13, 96, 1, 2), (9, 48, 1, 4), (3, 16, 1, 4), (4, 16, 2, 2), (1, 16, 1, 1)],
+)
+def test_our_depthwise_kernels_are_right(monkeypatch, side, channels, stride, dilation, limit):
+    tensors = noise(2, side, side + 2, channels), noise(channels, 1, 3, 3), noise(channels)
+    for ours, theirs in zip(
+        *both_ways(monkeypatch, lambda *t: operators.depthwise(*t, stride, dilation, limit), *tensors)
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.skipif(operators.KERNELS is None, reason="no C++ compiler")
+@pytest.mark.parametrize("limit", [2.0, float("inf"), None])
+@pytest.mark.parametrize("inputs, outputs", [(30, 48), (27, 32), (16, 21)])
+def test_our_pointwise_kernels_are_right(monkeypatch, inputs, outputs, limit):
+    tensors = noise(3, 5, 7, inputs), noise(outputs, inputs), noise(outputs)
+    for ours, theirs in zip(*both_ways(monkeypatch, lambda *t: operators.pointwise(*t, limit), *tensors)):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.skipif(operators.KERNELS is None, reason="no C++ compiler")
+def test_our_distance_is_right(monkeypatch):
+    wanted, spread = noise(3, 5, 7, 32, seed=1).detach(), torch.rand(32) + 0.1
+    found = both_ways(monkeypatch, lambda x: operators.distance(x, wanted, spread), noise(3, 5, 7, 32))
+    for ours, theirs in zip(*found):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+def test_the_teacher_is_read_as_the_network_it_is(teacher, tmp_path):
+    net = load_teacher(teacher)
+    picture = Image.fromarray(np.random.default_rng(3).integers(0, 255, (65, 65, 3)).astype(np.uint8))
+    with torch.no_grad():
+        logits = net(torch.from_numpy(np.asarray(picture).copy())[None].float() / 127.5 - 1)[0]
+    labels = upsample(logits.permute(0, 3, 1, 2), 65)[0].argmax(0).numpy()
+    assert (labels == evaluate.Runner(teacher).labels(picture)).mean() > 0.99
+    assert len(np.unique(labels)) > 1
+
+    torch.manual_seed(1)
+    facts = export.Facts(scale=[1 / 127.5], bias=[-1], order="RGB", labels=export.VOC_LABELS, name="small")
+    small = tmp_path / "small.safetensors"
+    small.write_bytes(export.model_bytes(DeepLabV3(1, 0.5, 32, 16), 33, facts, {}))
+    with pytest.raises(SystemExit, match=r"small\.safetensors: .*block1/expand"):
+        load_teacher(small)
+
+
+def test_layers_begin_with_results_of_a_standard_size(teacher):
+    torch.manual_seed(0)
+    wide, net = load_teacher(teacher), DeepLabV3(2, 1, 32, 16)
+    pictures = torch.rand(4, 65, 65, 3) * 2 - 1
+    with torch.no_grad():
+        logits, _, results = wide(pictures)
+        net.settle(pictures, results, logits)
+        inner = net.blocks[5].depthwise(net.blocks[5].expand(results[4]))
+        own = net.apart(pictures, results)[2]
+    assert 0.2 < inner.mean() < 0.7 and 0.3 < inner.std() < 0.9  # of a normal distribution, the half above zero
+    for index in (0, 1, 16):  # blocks that add nothing
+        means, wanted = own[index].mean((0, 1, 2)), results[index].mean((0, 1, 2))
+        assert torch.allclose(means, wanted, atol=1e-3)
+        half = results[index].std((0, 1, 2)) / 2
+        assert torch.allclose(own[index].std((0, 1, 2)), half, rtol=1e-2)
+
+
+def test_blocks_learn_apart_from_the_teacher(work, teacher):
+    torch.manual_seed(0)
+    store = Store(work)
+    batch = Samples(store, store.training(), 0).batch(4, 65, 17)
+    trainee = Trainee({"expansion": 2, "last": 1, "head": 256, "stem": 16}, load_teacher(teacher))
+    trainee.meet(batch, 16, settle=True)
+    steps = torch.optim.Adam(trainee.parameters(), 0.01)
+    distances = []
+    for _ in range(40):
+        steps.zero_grad()
+        loss, distance = trainee.losses(batch, "cpu", 16, apart=True)
+        (loss + 20 * distance).backward()
+        steps.step()
+        distances.append(float(distance.detach()))
+    assert len(trainee.spreads) == 19
+    assert np.mean(distances[-5:]) < 0.8 * distances[0]
 
 
 def test_the_default_network_keeps_to_its_limits():
@@ -221,15 +329,15 @@ def test_labels_are_brought_back_as_pillow_does(height, width):
     assert np.array_equal(metrics.to_source(labels, height, width), expected)
 
 
-def test_training_learns_stops_resumes_and_ends_in_a_model_file(work, data, tmp_path, capsys):
-    common = ("--work", work, *SMALL, "--stages", "65:16", "--batch", "8", "--warm-up", "64", "--overfit", "8")
+def test_training_learns_stops_resumes_and_ends_in_a_model_file(work, teacher, data, tmp_path, capsys):
+    common = ("--work", work, "--teacher", teacher, *SMALL, "--stages", "65:16", "--warm-up", "64", "--overfit", "8")
     with pytest.raises(SystemExit, match="without --resume"):
         train.main([*map(str, common), "--resume"])
-    run_training(*common, "--until", "400", "--rate", "3e-3")
+    run_training(*common, "--end", "400", "--apart", "80")
     with pytest.raises(SystemExit):  # it does not overwrite
         train.main(list(map(str, common)))
     assert "--resume" in capsys.readouterr().err
-    run_training(*common, "--resume", "--workers", "2", "--finish", "160")
+    run_training(*common, "--resume", "--workers", "2", "--end", "560")
     with open(work / "log.csv") as file:
         rows = list(csv.DictReader(file))
     assert int(rows[-1]["pictures"]) == 560
@@ -258,12 +366,13 @@ def test_training_learns_stops_resumes_and_ends_in_a_model_file(work, data, tmp_
         assert measured[name] == pytest.approx(value, abs=0.005), name
 
 
-def test_a_signal_saves_and_ends(work, tmp_path):
+def test_a_signal_saves_and_ends(work, teacher, tmp_path):
     for name in os.listdir(work):
         if name.endswith((".bin", ".json", ".npz")):
             os.symlink(work / name, tmp_path / name)
-    command = [sys.executable, TRAIN / "train.py", "--work", tmp_path, *SMALL, "--stages", "33:16", "--batch", "4"]
-    process = subprocess.Popen([*map(str, command), "--workers", "2", "--minutes", "0.001"], stdout=subprocess.PIPE)
+    command = [sys.executable, TRAIN / "train.py", "--work", tmp_path, "--teacher", teacher, *SMALL]
+    command += ["--stages", "33:16", "--workers", "2", "--minutes", "0.001"]
+    process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE)
     try:
         process.stdout.readline()  # it trains
         process.send_signal(signal.SIGSTOP)
@@ -285,7 +394,7 @@ def test_a_pack_holds_what_training_needs(work, tmp_path):
     assert np.abs(after.picture(3).astype(int) - before.picture(3)).mean() < 12
     assert np.array_equal(after.teacher[3].argmin(0), before.teacher[3].argmin(0))
     samples = Samples(after, after.training(), 0)
-    picture, target, *_ = samples.batch(2, 65, 17, 5)
+    picture, target, _ = samples.batch(2, 65, 17)
     assert picture.shape == (2, 65, 65, 3)
     assert target.shape == (2, CLASSES, 17, 17)
 
@@ -307,9 +416,10 @@ def test_upsampling_is_that_of_the_model_file():
     "script, arguments, named",
     [
         (prepare, ("--data", "nowhere", "--work", "WORK"), "nowhere"),
-        (train, ("--work", "WORK"), "prepare.py"),
-        (train, ("--work", "WORK", "--stages", "fast"), "--stages"),
-        (train, ("--work", "WORK", "--workers", "2", "--loaders", "2"), "--workers"),
+        (train, ("--work", "WORK", "--teacher", "teacher.safetensors"), "prepare.py"),
+        (train, ("--work", "WORK"), "--teacher"),
+        (train, ("--work", "WORK", "--teacher", "t", "--stages", "fast"), "--stages"),
+        (train, ("--work", "WORK", "--teacher", "t", "--workers", "2", "--loaders", "2"), "--workers"),
         (evaluate, ("--data", "nowhere", "model.safetensors"), "nowhere"),
         (export, ("nowhere.pt", "out.safetensors"), "nowhere.pt"),
         (pack, ("pack", "--work", "WORK", "out.zip"), "prepare.py"),

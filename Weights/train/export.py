@@ -3,8 +3,8 @@
 
 usage: export.py [CHECKPOINT] OUT.safetensors
 
-The averaged weights are taken, batch norms are folded into the convolutions, weights are stored as float16. The file is
-then run by ONNX Runtime and compared with PyTorch; it is only written where they agree.
+The averaged weights are taken and stored as float16. The file is then run by ONNX Runtime and compared with PyTorch; it
+is only written where they agree.
 """
 
 import argparse
@@ -16,16 +16,16 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from model import DeepLabV3, upsample
+from model import RELU6, DeepLabV3, Depthwise, Pointwise, upsample
+from operators import NO_LIMIT
 from store import DEFAULT_WORK
-from torch import nn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from conversion.container import encode, write
 from conversion.description import describe
 from conversion.known import VOC_LABELS
-from conversion.network import Facts, Layer, Network, activation, affine
+from conversion.network import Facts, Layer, Network
 from conversion.simplify import simplify
 
 INPUT = "picture"
@@ -68,7 +68,7 @@ def main(arguments):
     print(f"{options.output}: {len(data)} bytes, {size}x{size}, output stride {stride}, {saved['seen']} pictures seen")
     print(f"ONNX Runtime against PyTorch: relative difference at most {worst:.4f}, {same:.2%} of the labels the same")
     if len(data) > MAX_BYTES:
-        sys.exit(f"export.py: {len(data)} bytes are more than {MAX_BYTES}: train with a smaller --width or --head")
+        sys.exit(f"export.py: {len(data)} bytes are more than {MAX_BYTES}: set a smaller --expansion or --last")
     if worst > TOLERANCE:
         sys.exit(f"export.py: a difference of {worst:.4f} is more than {TOLERANCE}")
     write(options.output, data)
@@ -80,12 +80,9 @@ def load(path):
         saved = torch.load(path, map_location="cpu")
     except FileNotFoundError:
         raise SystemExit(f"export.py: {path} is absent: train first") from None
-    net = DeepLabV3(saved["network"]["width"], saved["network"]["head"])
-    missing = net.load_state_dict(saved["average_state"], strict=False).missing_keys
-    # Only how many batches a norm has seen may be missing.
-    if any(not name.endswith("num_batches_tracked") for name in missing):
-        raise SystemExit(f"export.py: {path} lacks {missing[0]}")
-    return net.eval(), saved
+    net = DeepLabV3(**saved["network"])
+    net.load_state_dict(saved["average_state"])
+    return net.requires_grad_(False), saved
 
 
 class Writer:
@@ -99,45 +96,36 @@ class Writer:
         return layer.output
 
     def convolution(self, module, name, x):
-        groups = module.groups
-        bias = None if module.bias is None else module.bias.detach().numpy()
-        attributes = {"stride": list(module.stride), "dilation": list(module.dilation)}
-        attributes["padding"] = list(module.padding) * 2
-        op = "conv2d" if groups == 1 else "depthwiseConv2d"
-        return self.add(Layer(op, name, [x], name, module.weight.detach().numpy(), bias, "none", attributes))
-
-    def block(self, modules, name, x):
-        """A convolution, its batch norm, and the activation if there is one."""
-        x = self.convolution(modules[0], name, x)
-        norm = modules[1]
-        scale = (norm.weight / (norm.running_var + norm.eps).sqrt()).detach()
-        shift = (norm.bias - norm.running_mean * scale).detach()
-        x = self.add(affine(f"{name}/norm", x, f"{name}/norm", scale.numpy(), shift.numpy()))
-        if len(modules) == 2:
-            return x
-        kind = {nn.ReLU6: "relu6", nn.ReLU: "relu"}[type(modules[2])]
-        return self.add(activation(f"{name}/{kind}", x, f"{name}/{kind}", kind))
+        """A convolution, its bias, and the activation if there is one."""
+        weight, attributes, op, limit = module.weight.detach().numpy(), {}, "conv2d", RELU6
+        if isinstance(module, Pointwise):
+            weight, limit = weight[:, :, None, None], module.limit
+        elif isinstance(module, Depthwise):
+            pairs = {"stride": module.stride, "dilation": module.dilation, "padding": module.dilation}
+            op, attributes = "depthwiseConv2d", {key: [value] * 2 for key, value in pairs.items()}
+            attributes["padding"] *= 2
+        else:
+            attributes = {"stride": [2, 2], "padding": [1, 1, 1, 1]}
+        kind = {None: "none", RELU6: "relu6", NO_LIMIT: "relu"}[limit]
+        return self.add(Layer(op, name, [x], name, weight, module.bias.detach().numpy(), kind, attributes))
 
     def network(self, net, size):
-        x = self.block(net.stem, "stem", INPUT)
+        x = INPUT
         for index, block in enumerate(net.blocks):
             name, y = f"block{index + 1}", x
-            if block.expand is not None:
-                y = self.block(block.expand, f"{name}/expand", y)
-            y = self.block(block.depthwise, f"{name}/depthwise", y)
-            y = self.block(block.project, f"{name}/project", y)
+            for part in ("expand", "depthwise", "project"):
+                y = self.convolution(getattr(block, part), f"{name}/{part}", y)
             x = self.add(Layer("add", f"{name}/add", [x, y], f"{name}/add")) if block.adds else y
         side = (size - 1) // net.stride + 1
         resize = lambda name, x, side: self.add(
             Layer("resizeBilinear", name, [x], name, attributes={"size": [side] * 2, "convention": "alignCorners"})
         )
-        local = self.block(net.local, "local", x)
+        head = net.head
+        local = self.convolution(head.local, "local", x)
         pooled = self.add(Layer("globalAveragePool", "mean", [x], "mean"))
-        pooled = self.convolution(net.pooled[0], "pooled", pooled)
-        pooled = self.add(activation("pooled/relu", pooled, "pooled/relu", "relu"))
-        pooled = resize("pooled/spread", pooled, side)
+        pooled = resize("pooled/spread", self.convolution(head.pooled, "pooled", pooled), side)
         x = self.add(Layer("concat", "concat", [pooled, local], "concat"))
-        x = self.convolution(net.classes, "classes", self.block(net.join, "join", x))
+        x = self.convolution(head.classes, "classes", self.convolution(head.join, "join", x))
         return Network(INPUT, (size, size, 3), self.layers, resize("scores", x, size))
 
 
@@ -162,7 +150,8 @@ def compare(data, net, size):
         tensor = runner.model.normalise(picture)
         found = runner.session.run(None, {INPUT: tensor})[0][0]
         with torch.no_grad():
-            expected = upsample(net(torch.from_numpy(tensor))[0], size)[0].numpy()
+            logits = net(torch.from_numpy(tensor).permute(0, 2, 3, 1))[0]
+            expected = upsample(logits.permute(0, 3, 1, 2), size)[0].numpy()
         worst = max(worst, float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1)))
         same.append(float((found.argmax(0) == expected.argmax(0)).mean()))
     return worst, float(np.mean(same))

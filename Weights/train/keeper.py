@@ -9,10 +9,11 @@ import torch
 from metrics import confusion, figures, to_source
 from model import DeepLabV3, upsample
 from PIL import Image
+from trainee import sizes
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 LOG_COLUMNS = (
-    *("time", "pictures", "size", "stride", "rate", "loss", "hint_loss", "presence_loss", "pictures_per_second"),
+    *("time", "pictures", "size", "stride", "rate", "loss", "distance", "pictures_per_second"),
     *("person", "accuracy", "main", "miou"),
 )
 
@@ -20,6 +21,11 @@ LOG_COLUMNS = (
 def stage_at(stages, seen):
     """(size, stride) of the stage in which the picture is: the first that has not ended, or else the last."""
     return next((stage for stage in stages if seen < stage[2]), stages[-1])[:2]
+
+
+def left(options, seen):
+    """The share of the training that is left."""
+    return max(1 - seen / options.end, 0)
 
 
 class Keeper:
@@ -30,38 +36,32 @@ class Keeper:
         self.trainee, self.weights = trainee, weights
         self.saved = saved
         self.stopping = False
-        self.began_at = int(shared.state[0])
 
     def begin(self, values, gradient):
         self.values, self.gradient = values, gradient
-        buffers = {name: b for name, b in self.trainee.named_buffers() if b.dtype.is_floating_point}
-        self.buffers = buffers
         saved = self.saved
         if saved is None:
             self.first, self.second, self.steps = torch.zeros_like(values), torch.zeros_like(values), 0
             self.average = values.clone()
-            self.average_buffers = {name: b.clone() for name, b in buffers.items()}
+            self.sizes = sizes(self.trainee).to(values.device)
             self.best = 0.0
         else:
             move = lambda t: t.to(values.device)
             self.first, self.second, self.steps = move(saved["first"]), move(saved["second"]), saved["steps"]
             self.average = move(saved["average"])
-            self.average_buffers = {name: move(b) for name, b in saved["average_buffers"].items()}
+            self.sizes = move(saved["sizes"])
             self.best = saved["best"]
         self.saved = None
-        measured = DeepLabV3(self.options.width, self.options.head)
+        measured = DeepLabV3(**self.trainee.net.shape)
         self.measured = measured.to(values.device).eval()
         self.losses, self.counted, self.since, self.last_save = [], 0, time.time(), time.time()
 
     def rate(self):
-        """The learning rate: up from 0, then slowly down; with --finish down to 0."""
+        """The learning rate: up from 0, then down to 0 at the end."""
         options, seen = self.options, int(self.shared.state[0])
         # The gradient is the mean over more pictures: steps are fewer and may be longer.
         rate = options.rate * math.sqrt(options.batch * options.workers / 16)
-        rate *= min(seen / options.warm_up, 1) / (1 + seen / options.half)
-        if options.finish:
-            rate *= max(1 - (seen - self.began_at) / options.finish, 0)
-        return rate
+        return rate * min(seen / options.warm_up, 1) * left(options, seen)
 
     def step(self, losses, size, stride):
         options, shared = self.options, self.shared
@@ -72,16 +72,13 @@ class Keeper:
             self.adam(gradient * min(1, 5 / (norm + 1e-6)))
         seen = int(shared.state[0]) + pictures
         shared.state[0] = seen
-        # The average forgets after a sixth of all pictures, at most after 30,000; at the end the small steps average.
-        memory = min(seen / 6 + pictures, 30_000, options.finish / 8 if options.finish else math.inf)
+        # The average forgets after a sixth of all pictures, at most after 10,000; at the end the small steps average.
+        memory = min(seen / 6, (options.end - seen) / 3, 10_000) + pictures
         fresh = 1 - math.exp(-pictures / memory)
         self.average.lerp_(self.values, fresh)
-        for name, buffer in self.buffers.items():
-            self.average_buffers[name].lerp_(buffer, fresh)
         self.losses.append(losses)
         self.counted += pictures
-        done = (options.finish and seen - self.began_at >= options.finish) or (options.until and seen >= options.until)
-        if done or self.stopping:
+        if seen >= options.end or self.stopping:
             shared.state[1] = 1
         elif time.time() - self.last_save > 60 * options.minutes:
             self.save(size, stride)
@@ -89,14 +86,14 @@ class Keeper:
             self.tell(size, stride, {})
 
     def adam(self, gradient):
-        """One step of AdamW."""
+        """One step of AdamW, in proportion to the size that each layer's weights had at the start."""
         self.steps += 1
         rate, steps = self.rate(), self.steps
         self.first.lerp_(gradient, 1 - BETAS[0])
         self.second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
-        self.values[: self.weights.decayed].mul_(1 - rate * self.options.decay)
         deviation = (self.second / (1 - BETAS[1] ** steps)).sqrt_().add_(EPSILON)
-        self.values.addcdiv_(self.first, deviation, value=-rate / (1 - BETAS[0] ** steps))
+        change = self.first.div(deviation).mul_(self.sizes)
+        self.values.mul_(1 - rate * self.options.decay).add_(change, alpha=-rate / (1 - BETAS[0] ** steps))
 
     def state(self, average):
         """The state of the network (without what only training needs), of the average or the last weights."""
@@ -105,7 +102,6 @@ class Keeper:
         for p in self.weights.parameters:
             state[names[id(p)]] = values[at : at + p.numel()].view(p.shape).clone()
             at += p.numel()
-        state.update(self.average_buffers if average else self.buffers)
         return {name[4:]: tensor.cpu() for name, tensor in state.items() if name.startswith("net.")}
 
     def measure(self, size, stride):
@@ -120,7 +116,7 @@ class Keeper:
 
     def tell(self, size, stride, measured):
         """A line of the log and on the standard output."""
-        loss, hint_loss, presence_loss = np.mean(self.losses[-50:] or [(math.nan,) * 3], 0)
+        loss, distance = np.mean(self.losses[-50:] or [(math.nan,) * 2], 0)
         now = time.time()
         values = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%S"),
@@ -129,8 +125,7 @@ class Keeper:
             "stride": stride,
             "rate": f"{self.rate():.2e}",
             "loss": f"{loss:.4f}",
-            "hint_loss": f"{hint_loss:.4f}",
-            "presence_loss": f"{presence_loss:.4f}",
+            "distance": f"{distance:.4f}",
             "pictures_per_second": f"{self.counted / max(now - self.since, 1e-3):.2f}",
             **{name: f"{value:.4f}" for name, value in measured.items()},
         }
@@ -148,7 +143,7 @@ class Keeper:
         """Saves what is needed to go on as checkpoint.pt; then measures, and keeps the best network as best.pt."""
         options = self.options
         common = {
-            "network": {"width": options.width, "head": options.head},
+            "network": self.trainee.net.shape,
             "size": size,
             "stride": stride,
             "seen": int(self.shared.state[0]),
@@ -160,8 +155,7 @@ class Keeper:
             "second": self.second,
             "steps": self.steps,
             "average": self.average,
-            "average_buffers": self.average_buffers,
-            "buffers": dict(self.trainee.named_buffers()),
+            "sizes": self.sizes,
             "best": self.best,
         }
         write(common | training, options.work / "checkpoint.pt")
@@ -185,7 +179,7 @@ def load_checkpoint(options, weights):
         raise SystemExit(f"{path} is absent: begin without --resume")
     saved = torch.load(path, map_location="cpu")
     if len(saved["values"]) != len(weights.values):
-        raise SystemExit(f"{path} is of another network: {saved['network']}; set --width and --head")
+        raise SystemExit(f"{path} is of another network: {saved['network']}; set --expansion and --head")
     return saved
 
 
@@ -195,8 +189,8 @@ def validate(net, store, indices, size):
     device, matrix = next(net.parameters()).device, 0
     for index in indices:
         picture = np.asarray(Image.fromarray(store.picture(index)).resize((size, size), Image.BILINEAR))
-        tensor = torch.from_numpy(picture.copy()).permute(2, 0, 1)[None].to(device).float() / 127.5 - 1
-        logits = upsample(net(tensor.contiguous(memory_format=torch.channels_last))[0], size)
+        tensor = torch.from_numpy(picture.copy())[None].to(device).float() / 127.5 - 1
+        logits = upsample(net(tensor)[0].permute(0, 3, 1, 2), size)
         labels = logits[0].argmax(0).cpu().numpy()
         truth = store.mask(index)
         matrix = matrix + confusion(truth, to_source(labels, *truth.shape))

@@ -4,127 +4,208 @@
                                     ->  mean of the map, 1x1  >  concat  ->  1x1 convolution  ->  1x1, the classes
                                                              /
 From output stride 16 (or 8) on, strides become dilations, so the same weights serve every stride and input size.
+Maps are N x H x W x C. There are no batch norms: `settle` gives every layer's result a standard size once, from a few
+pictures.
 """
 
 import torch
+from operators import NO_LIMIT, depthwise, pointwise
 from store import CLASSES
 from torch import nn
 from torch.nn import functional
 
-# (expansion, channels, blocks, stride) of each group of inverted residuals
-GROUPS = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
+# (channels, blocks, stride) of each group of inverted residuals
+GROUPS = ((16, 1, 1), (24, 2, 2), (32, 3, 2), (64, 4, 2), (96, 3, 1), (160, 3, 2), (320, 1, 1))
+STEM = 32
+RELU6 = 6.0
 
 
-def scaled(channels, width):
-    """The channels for a width multiplier: a multiple of 8, never below 90 per cent."""
-    rounded = max(8, int(channels * width + 4) // 8 * 8)
-    return rounded + 8 if rounded < 0.9 * channels * width else rounded
+class Pointwise(nn.Module):
+    """A 1x1 convolution with bias; ReLU up to `limit`, None: no activation."""
+
+    def __init__(self, inputs, outputs, limit=None):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(outputs, inputs) / inputs**0.5)
+        self.bias = nn.Parameter(torch.zeros(outputs))
+        self.limit = limit
+
+    def forward(self, x):
+        return pointwise(x, self.weight, self.bias, self.limit)
+
+    def settle(self, x, mean=0.0, deviation=1.0):
+        """Scales the weights, so that each channel's result before the activation has this mean and deviation."""
+        settle(self, pointwise(x, self.weight, self.bias), mean, deviation)
 
 
-def conv(inputs, outputs, kernel=1, stride=1, groups=1, activation=nn.ReLU6):
-    """A convolution, its batch norm, and the activation."""
-    parts = [
-        nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False),
-        nn.BatchNorm2d(outputs),
-    ]
-    return nn.Sequential(*parts, *([activation(inplace=True)] if activation else []))
+class Depthwise(nn.Module):
+    """A depthwise 3x3 convolution with bias and ReLU6."""
+
+    def __init__(self, channels, stride):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(channels, 1, 3, 3) / 3)
+        self.bias = nn.Parameter(torch.zeros(channels))
+        self.stride, self.dilation = stride, 1
+
+    def forward(self, x):
+        return depthwise(x, self.weight, self.bias, self.stride, self.dilation, RELU6)
+
+    def settle(self, x):
+        """Scales the weights, so that each channel's result before the activation has mean 0 and deviation 1."""
+        channels = len(self.weight)
+        settle(
+            self,
+            functional.conv2d(
+                x.permute(0, 3, 1, 2), self.weight, None, self.stride, self.dilation, self.dilation, channels
+            ).permute(0, 2, 3, 1),
+            0.0,
+            1.0,
+        )
+
+
+def settle(layer, y, mean, deviation):
+    y = y.reshape(-1, y.shape[-1])
+    scale = deviation / y.std(0).clamp(min=1e-3)
+    layer.weight.data *= scale.view(-1, *(1,) * (layer.weight.dim() - 1))
+    layer.bias.data = mean - y.mean(0) * scale + layer.bias.data * scale
+
+
+class Stem(nn.Module):
+    """A 3x3 convolution of stride 2 with bias and ReLU6."""
+
+    def __init__(self, outputs):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(outputs, 3, 3, 3) / 27**0.5)
+        self.bias = nn.Parameter(torch.zeros(outputs))
+
+    def forward(self, x, limit=RELU6):
+        # As a 1x1 convolution over the 27 values that a point sees.
+        padded = functional.pad(x, (0, 0, 1, 1, 1, 1))
+        seen = padded.unfold(1, 3, 2).unfold(2, 3, 2).reshape(len(x), *((side + 1) // 2 for side in x.shape[1:3]), 27)
+        return pointwise(seen, self.weight.flatten(1), self.bias, limit)
+
+    def settle(self, x):
+        settle(self, self(x, None), 0.0, 1.0)
 
 
 class InvertedResidual(nn.Module):
     """1x1 to more channels, 3x3 in each of them, 1x1 to few; added to its input where the shapes allow."""
 
-    def __init__(self, inputs, outputs, stride, expansion):
+    def __init__(self, inputs, outputs, stride, expansion, stem=None):
         super().__init__()
-        inner = inputs * expansion
+        inner = stem or int(inputs * expansion + 8) // 16 * 16
         self.stride = stride
         self.adds = stride == 1 and inputs == outputs
-        self.expand = conv(inputs, inner) if expansion != 1 else None
-        self.depthwise = conv(inner, inner, 3, stride, groups=inner)
-        self.project = conv(inner, outputs, activation=None)
+        self.expand = Stem(inner) if stem else Pointwise(inputs, inner, RELU6)
+        self.depthwise = Depthwise(inner, stride)
+        self.project = Pointwise(inner, outputs)
 
     def forward(self, x):
-        y = x if self.expand is None else self.expand(x)
-        y = self.project(self.depthwise(y))
+        y = self.project(self.depthwise(self.expand(x)))
         return x + y if self.adds else y
+
+    def settle(self, x, wanted):
+        """Standard sizes inside; the result begins with the mean and half the deviation of what is wanted."""
+        self.expand.settle(x)
+        y = self.expand(x)
+        self.depthwise.settle(y)
+        y = self.depthwise(y)
+        change = (wanted - x if self.adds else wanted).reshape(-1, wanted.shape[-1])
+        self.project.settle(y, change.mean(0), change.std(0) / 2)
+
+
+class Head(nn.Module):
+    """What stands behind MobileNetV2: gives logits and the features before them."""
+
+    def __init__(self, inputs, channels):
+        super().__init__()
+        self.local = Pointwise(inputs, channels, NO_LIMIT)
+        self.pooled = Pointwise(inputs, channels, NO_LIMIT)
+        self.join = Pointwise(2 * channels, channels, NO_LIMIT)
+        self.classes = Pointwise(channels, CLASSES)
+
+    def joined(self, x):
+        local, pooled = self.local(x), self.pooled(x.mean((1, 2), keepdim=True))
+        return torch.cat([pooled.expand_as(local), local], -1)
+
+    def forward(self, x):
+        features = self.join(self.joined(x))
+        return self.classes(features), features
+
+    def settle(self, x, wanted):
+        self.local.settle(x)
+        y = self.pooled(x.mean((1, 2), keepdim=True))
+        self.pooled.weight.data /= y.std().clamp(min=1e-3)
+        y = self.joined(x)
+        self.join.settle(y)
+        self.classes.settle(self.join(y), wanted.mean((0, 1, 2)), wanted.reshape(-1, CLASSES).std(0) / 2)
 
 
 class DeepLabV3(nn.Module):
-    """Gives logits on the map of the output stride, the features before them, and the mean of MobileNetV2's last map.
+    """The network; `forward` gives (logits, features before them, results of all blocks).
 
-    `upsample` brings maps to a size.
-
-    - width: multiplier of the channels of MobileNetV2
-    - head: channels of the three 1x1 convolutions behind it
+    - expansion: how many times more channels an inverted residual has inside; `last`: the last one, the largest of all
+    - head: channels of the three 1x1 convolutions behind MobileNetV2
     """
 
-    def __init__(self, width=0.75, head=256, stride=16):
+    def __init__(self, expansion=4.0, last=3.6, head=256, stem=STEM, stride=16):
         super().__init__()
-        self.width, self.head = width, head
-        channels = scaled(32, width)
-        self.stem = conv(3, channels, 3, 2)
-        blocks = []
-        for expansion, outputs, count, step in GROUPS:
+        self.shape = {"expansion": expansion, "last": last, "head": head, "stem": stem}
+        channels, blocks = 3, []
+        for outputs, count, step in GROUPS:
             for index in range(count):
-                blocks.append(InvertedResidual(channels, scaled(outputs, width), step if index == 0 else 1, expansion))
-                channels = scaled(outputs, width)
+                ratio, first = last if outputs == GROUPS[-1][0] else expansion, None if blocks else stem
+                blocks.append(InvertedResidual(channels, outputs, step if index == 0 else 1, ratio, first))
+                channels = outputs
         self.blocks = nn.ModuleList(blocks)
-        self.local = conv(channels, head, activation=nn.ReLU)
-        # No batch norm here: with one value a picture it would mix the pictures of a batch.
-        self.pooled = nn.Sequential(nn.Conv2d(channels, head, 1), nn.ReLU(inplace=True))
-        self.join = conv(2 * head, head, activation=nn.ReLU)
-        self.classes = nn.Conv2d(head, CLASSES, 1)
+        self.head = Head(channels, head)
         self.set_stride(stride)
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out" if module.groups == 1 else "fan_in")
-        nn.init.normal_(self.classes.weight, 0, 0.01)
-        nn.init.zeros_(self.classes.bias)
 
     def set_stride(self, stride):
         """Sets the output stride: 8, 16 or 32. Weights stay."""
         now, dilation = 2, 1
         for block in self.blocks:
-            layer = block.depthwise[0]
             step, before = block.stride, dilation
             if step == 2 and now >= stride:
                 step, dilation = 1, dilation * 2
             now *= step
             # The block that gives up its stride still sees its input as before.
-            layer.stride, layer.dilation, layer.padding = (step,) * 2, (before,) * 2, (before,) * 2
+            block.depthwise.stride, block.depthwise.dilation = step, before
         self.stride = stride
 
     def forward(self, x):
-        x = self.stem(x)
+        """x: N x H x W x 3, from -1 to 1."""
+        results = []
         for block in self.blocks:
             x = block(x)
-        local = self.local(x)
-        mean = x.mean((2, 3), keepdim=True)
-        features = self.join(torch.cat([self.pooled(mean).expand_as(local), local], 1))
-        return self.classes(features), features, mean
+            results.append(x)
+        return *self.head(x), results
+
+    def apart(self, x, results):
+        """As `forward`, but every block is given what another network of the same shape outside has found before it."""
+        own = [block(given) for block, given in zip(self.blocks, [x, *results])]
+        return *self.head(results[-1]), own
+
+    @torch.no_grad()
+    def settle(self, x, results, logits):
+        """Gives every layer's result a standard size, from what another network finds on a few pictures."""
+        for block, given, wanted in zip(self.blocks, [x, *results], results):
+            block.settle(given, wanted)
+        self.head.settle(results[-1], logits)
 
 
 def upsample(maps, size):
-    """Bilinear, corners aligned, to (height, width) or a side."""
+    """N x C x H x W: bilinear, corners aligned, to (height, width) or a side."""
     size = (size, size) if isinstance(size, int) else size
     return functional.interpolate(maps, size=size, mode="bilinear", align_corners=True)
 
 
 def cost(model, size):
-    """Multiply-accumulates of all convolutions for one picture, and the parameters without batch norms' statistics."""
-    counts, handles = [], []
-
-    def count(layer, inputs, output):
-        counts.append(output[0].numel() * layer.weight[0].numel())
-
-    for module in model.modules():
-        if isinstance(module, nn.Conv2d):
-            handles.append(module.register_forward_hook(count))
-    training = model.training
-    model.eval()
-    with torch.no_grad():
-        model(torch.zeros(1, 3, size, size))
-    model.train(training)
-    for handle in handles:
-        handle.remove()
-    folded = sum(m.weight.numel() + m.out_channels for m in model.modules() if isinstance(m, nn.Conv2d))
-    return sum(counts), folded
+    """(multiply-accumulates of all convolutions for one picture, parameters)."""
+    count, side = 0, (size + 1) // 2
+    for block in model.blocks:
+        count += block.expand.weight.numel() * side**2
+        side = (side - 1) // block.depthwise.stride + 1
+        count += (block.depthwise.weight.numel() + block.project.weight.numel()) * side**2
+    head = model.head
+    count += (head.local.weight.numel() + head.join.weight.numel() + head.classes.weight.numel()) * side**2
+    return count + head.pooled.weight.numel(), sum(p.numel() for p in model.parameters())

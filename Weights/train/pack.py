@@ -5,7 +5,7 @@ usage: pack.py pack [--work FOLDER] FILE.zip      pictures, masks and the teache
        pack.py unpack [--work FOLDER] FILE.zip    makes a work folder of it, for train.py
 
 Pictures are scaled to a longest side of 256 and stored as WebP. Of the teacher's answer the two likeliest classes of
-each cell are kept, and how likely the first is; its features stay behind.
+each cell are kept, and how likely the first is. The teacher's own file travels beside it.
 """
 
 import argparse
@@ -92,7 +92,7 @@ def restore(data: bytes) -> np.ndarray:
 
 
 def unpack(path, work):
-    """Makes the files that store.py describes, without the teacher's features; the index comes last."""
+    """Makes the files that store.py describes, the index comes last."""
     if (work / "index.json").exists():
         sys.exit(f"pack.py: {work}: it has an index.json already; set another --work")
     work.mkdir(parents=True, exist_ok=True)

@@ -16,23 +16,9 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from store import (
-    CLASSES,
-    DEFAULT_DATA,
-    DEFAULT_WORK,
-    GRID,
-    HINT_GRID,
-    HINT_STEPS,
-    HINTS,
-    KINDS,
-    LOG_STEPS,
-    VOID,
-    Store,
-)
+from store import CLASSES, DEFAULT_DATA, DEFAULT_WORK, GRID, KINDS, LOG_STEPS, VOID, Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-PROBES = 128  # pictures from which the principal components are taken
 
 
 def main(arguments):
@@ -91,7 +77,7 @@ def pack_pictures(data: Path, work: Path):
 
 
 class Teacher:
-    """A model file run by ONNX Runtime: logits and last features on the map where the network makes them."""
+    """A model file run by ONNX Runtime: logits on the map where the network makes them."""
 
     def __init__(self, path, threads):
         import onnx
@@ -106,33 +92,26 @@ class Teacher:
             last = writers[last["inputs"][0]]
         if last["op"] != "conv2d" or model.shapes[last["output"]][2] != CLASSES:
             raise SystemExit(f"{path}: no network that ends with a convolution to {CLASSES} classes")
-        names = [last["output"], last["inputs"][0]]
         graph = to_onnx(model)
         del graph.graph.output[:]
-        graph.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in names)
+        graph.graph.output.append(onnx.helper.make_empty_tensor_value_info(last["output"]))
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads = threads
         self.session = onnxruntime.InferenceSession(
             graph.SerializeToString(), settings, providers=["CPUExecutionProvider"]
         )
-        self.names, side = names, model.shapes[names[0]][0]
-        self.to_grid, self.to_hints = pooling(side, GRID), pooling(side, HINT_GRID)
+        self.to_grid = pooling(model.shapes[last["output"]][0], GRID)
 
     def answer(self, picture, flip):
-        """(probabilities CLASSES x GRID x GRID, features C x HINT_GRID x HINT_GRID) for an 8-bit picture."""
+        """Probabilities CLASSES x GRID x GRID for an 8-bit picture."""
         size = self.model.document["input"]
         picture = np.asarray(Image.fromarray(picture).resize((size["width"], size["height"]), Image.BILINEAR))
         answers = []
-        for mirrored in (False, True)[: 2 if flip else 1]:
-            tensor = self.model.normalise(picture[:, ::-1] if mirrored else picture)
-            logits, features = self.session.run(self.names, {size["name"]: np.ascontiguousarray(tensor)})
-            step = -1 if mirrored else 1
-            answers.append((softmax(logits[0])[..., ::step], features[0][..., ::step]))
-        probabilities, features = (sum(parts) / len(parts) for parts in zip(*answers))
-        return (
-            self.to_grid @ probabilities @ self.to_grid.T,
-            self.to_hints @ features @ self.to_hints.T,
-        )
+        for step in (1, -1)[: 2 if flip else 1]:
+            tensor = self.model.normalise(picture[:, ::step])
+            logits = self.session.run(None, {size["name"]: np.ascontiguousarray(tensor)})[0][0]
+            answers.append(softmax(logits)[..., ::step])
+        return self.to_grid @ (sum(answers) / len(answers)) @ self.to_grid.T
 
 
 def pooling(size, cells):
@@ -152,41 +131,20 @@ def ask_teacher(store, path, flip, threads):
     """Answers for all pictures that have none yet, in an order that mixes all kinds."""
     teacher = Teacher(path, threads)
     answers = store.map_file("teacher.bin", (CLASSES, GRID, GRID), "r+")
-    hints = store.map_file("hints.bin", (HINTS, HINT_GRID, HINT_GRID), "r+")
     order = np.random.default_rng(0).permutation(len(store))
-    mean, directions, spread = components(store, teacher, order)
-    done = store.map_file("done.bin", (), "r+")  # last: from now on the others count
+    done = store.map_file("done.bin", (), "r+")  # last: from now on the answers count
     started, fresh = time.time(), 0
     for index in order:
         if done[index]:
             continue
-        probabilities, features = teacher.answer(store.picture(index), flip)
+        probabilities = teacher.answer(store.picture(index), flip)
         answers[index] = np.clip(np.round(-np.log(np.maximum(probabilities, 1e-9)) * LOG_STEPS), 0, 255)
-        projected = np.tensordot(directions, features - mean[:, None, None], 1) / spread
-        hints[index] = np.clip(np.round(projected * HINT_STEPS) + 128, 0, 255)
         done[index] = 1
         fresh += 1
         if fresh % 200 == 0:
             rate = fresh / (time.time() - started)
             print(f"teacher: {int(done.sum())} of {len(store)}, {rate:.2f} pictures/s", flush=True)
     print(f"teacher: {int(done.sum())} of {len(store)} answered", flush=True)
-
-
-def components(store, teacher, order):
-    """(mean, directions HINTS x C, scale) of the teacher's features: their principal components on a few pictures."""
-    path = store.folder / "hints.npz"
-    if not path.exists():
-        features = [teacher.answer(store.picture(i), False)[1] for i in order[:PROBES]]
-        points = np.concatenate([f.reshape(len(f), -1).T for f in features])
-        mean = points.mean(0)
-        values, vectors = np.linalg.eigh(np.cov(points - mean, rowvar=False))
-        directions = vectors[:, ::-1][:, :HINTS].T
-        # One scale for all: components keep their weight, the strongest has a deviation of about 1.
-        np.savez(path, mean=mean, directions=directions, spread=np.sqrt(values[-1]))
-        kept = values[::-1][:HINTS].sum() / values.sum()
-        print(f"teacher: {HINTS} components hold {kept:.1%} of the variance of its features", flush=True)
-    saved = np.load(path)
-    return saved["mean"], saved["directions"], saved["spread"]
 
 
 if __name__ == "__main__":

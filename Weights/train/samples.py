@@ -2,7 +2,7 @@
 
 import numpy as np
 from PIL import Image
-from store import CLASSES, GRID, HINT_GRID, HINT_STEPS, HINTS, LOG_STEPS, TRUE_MASKS, VOID
+from store import CLASSES, GRID, LOG_STEPS, TRUE_MASKS, VOID
 
 # The share of samples into which the objects of another picture are pasted.
 PASTED = 0.5
@@ -22,7 +22,7 @@ class Samples:
     - plain: the whole picture without any change, for tests
     """
 
-    def __init__(self, store, indices, seed, crop=0.7, plain=False):
+    def __init__(self, store, indices, seed, crop=0.5, plain=False):
         self.store, self.indices, self.crop, self.plain = store, np.asarray(indices), crop, plain
         self.random = np.random.default_rng(seed)
         self.presence = np.zeros((len(store), CLASSES), bool)
@@ -74,8 +74,8 @@ class Samples:
         # Mostly a part of the picture enlarged, sometimes the whole picture made smaller.
         return (part, whole) if kind < 0.85 else (whole, part)
 
-    def sample(self, index, size, cells, map_side):
-        """(picture size x size x 3, target CLASSES x cells x cells, weight cells x cells, hints, their weight).
+    def sample(self, index, size, cells):
+        """(picture size x size x 3, target CLASSES x cells x cells, weight cells x cells).
 
         The target is a distribution over the classes at points from corner to corner of the result.
         """
@@ -93,53 +93,35 @@ class Samples:
         result = np.full((size, size, 3), 127, np.uint8)
         result[y0:y1, x0:x1] = np.asarray(part)
 
-        def places(count):
-            """For each axis, where in the picture (0 ... 1) the points of a grid of the result lie, and which do."""
-            points = np.arange(count) * (size - 1) / (count - 1) + 0.5
-            for (begin, end), (low, high) in zip(source, ((y0, y1), (x0, x1))):
-                at = (points - low) / (high - low)
-                yield np.clip(begin + at * (end - begin), 0, 1 - 1e-6), (at >= 0) & (at < 1)
-
-        (rows, in_rows), (columns, in_columns) = places(cells)
-        inside = in_rows[:, None] & in_columns[None]
+        # For each axis, where in the picture (0 ... 1) the points of the target's grid lie, and which do.
+        points, places = np.arange(cells) * (size - 1) / (cells - 1) + 0.5, []
+        for (begin, end), (low, high) in zip(source, ((y0, y1), (x0, x1))):
+            at = (points - low) / (high - low)
+            places.append((np.clip(begin + at * (end - begin), 0, 1 - 1e-6), (at >= 0) & (at < 1)))
+        (rows, in_rows), (columns, in_columns) = places
         distribution, weight = self.target(index, rows, columns)
-        weight = weight * inside
-        hints, hint_weight = np.zeros((HINTS, map_side, map_side), np.float32), 0.0
-        if self.answered[index] and store.hints is not None:
-            (rows, in_rows), (columns, in_columns) = places(map_side)
-            values = (store.hints[index].astype(np.float32) - 128) / HINT_STEPS
-            hints = interpolation(rows, HINT_GRID) @ values @ interpolation(columns, HINT_GRID).T
-            hint_weight = (in_rows[:, None] & in_columns[None]).astype(np.float32)
-        hint_weight = np.broadcast_to(np.float32(hint_weight), (map_side, map_side))
+        weight = weight * (in_rows[:, None] & in_columns[None])
         if mirrored:
-            result, distribution, weight = result[:, ::-1], distribution[..., ::-1], weight[:, ::-1]
-            hints, hint_weight = hints[..., ::-1], hint_weight[:, ::-1]
-        return result, distribution, weight, hints, hint_weight
+            return result[:, ::-1], distribution[..., ::-1], weight[:, ::-1]
+        return result, distribution, weight
 
     def pasted(self, below, above):
         """A sample with the objects of another one, cut out by its target, in front of its own.
 
         With few pictures the network otherwise learns what stands behind an object instead of the object.
         """
-        result, target, weight, hints, hint_weight = below
+        result, target, weight = below
         objects = (1 - above[1][0]) * (above[2] > 0)
         if not 0.02 < objects.mean() < 0.8:  # nothing, or nothing would be left of the one below
             return below
-        size, cells, side = len(result), objects.shape[0], hints.shape[1]
 
         def resized(count):
-            matrix = interpolation(np.arange(count) / (count - 1), cells)
+            matrix = interpolation(np.arange(count) / (count - 1), len(objects))
             return np.clip(2 * (matrix @ objects @ matrix.T) - 0.5, 0, 1)
 
-        alpha, share, map_share = resized(size)[..., None], resized(cells), resized(side)
+        alpha, share = resized(len(result))[..., None], resized(len(objects))
         result = (alpha * above[0] + (1 - alpha) * result + 0.5).astype(np.uint8)
-        target = share * above[1] + (1 - share) * target
-        weight = share * above[2] + (1 - share) * weight
-        # The teacher has never seen this picture: its features hold where one of the two is seen alone.
-        alone = np.abs(2 * map_share - 1) > 0.9
-        hints = np.where(map_share > 0.5, above[3], hints)
-        hint_weight = np.where(map_share > 0.5, above[4], hint_weight) * alone
-        return result, target, weight, hints, hint_weight
+        return result, share * above[1] + (1 - share) * target, share * above[2] + (1 - share) * weight
 
     def target(self, index, rows, columns):
         """The distribution over the classes at each (row, column), and the weight of each point."""
@@ -163,16 +145,16 @@ class Samples:
         share = MASK_SHARE * known
         return share * hard + (1 - share) * soft, np.ones_like(known)
 
-    def batch(self, count, size, cells, map_side):
+    def batch(self, count, size, cells):
         """Arrays of `count` samples."""
-        return [np.stack(part) for part in zip(*(self.mixed(size, cells, map_side) for _ in range(count)))]
+        return [np.stack(part) for part in zip(*(self.mixed(size, cells) for _ in range(count)))]
 
-    def mixed(self, size, cells, map_side):
+    def mixed(self, size, cells):
         """A sample, perhaps with another one's objects in it."""
-        sample = self.sample(self.draw(), size, cells, map_side)
+        sample = self.sample(self.draw(), size, cells)
         if self.plain or self.random.random() >= PASTED:
             return sample
-        return self.pasted(sample, self.sample(self.draw(), size, cells, map_side))
+        return self.pasted(sample, self.sample(self.draw(), size, cells))
 
 
 def interpolation(places, cells):

@@ -4,11 +4,9 @@
     pictures.bin    8-bit RGB, one picture after another
     masks.bin       8-bit class indices, 255 = void, of the pictures that have a mask
     teacher.bin     8-bit log-probabilities, CLASSES x GRID x GRID a picture, in steps of -1 / LOG_STEPS
-    hints.bin       8-bit principal components of the teacher's last features, HINTS x HINT_GRID x HINT_GRID a picture
-    hints.npz       the directions of these components and their scale
     done.bin        1 for each picture that the teacher has answered
 
-Grids span the picture from corner to corner: cell (0, 0) is its first pixel, the last cell its last.
+The grid spans the picture from corner to corner: cell (0, 0) is its first pixel, the last cell its last.
 """
 
 import hashlib
@@ -21,9 +19,6 @@ CLASSES = 21
 VOID = 255
 GRID = 33
 LOG_STEPS = 16
-HINTS = 32
-HINT_GRID = 17
-HINT_STEPS = 32
 
 # Pictures of these kinds have masks that are true everywhere; `ccp` labels one person and nobody behind.
 TRUE_MASKS = ("voc", "coco")
@@ -56,11 +51,9 @@ class Store:
             mask += area if entry["mask"] else 0
         self.pictures = np.memmap(self.folder / "pictures.bin", np.uint8, "r")
         self.masks = np.memmap(self.folder / "masks.bin", np.uint8, "r") if mask else None
-        self.teacher = self.hints = self.done = None
+        self.teacher = self.done = None
         if (self.folder / "done.bin").exists():
             self.teacher = self.map_file("teacher.bin", (CLASSES, GRID, GRID), "r")
-            if (self.folder / "hints.bin").exists():  # pack.py leaves them behind
-                self.hints = self.map_file("hints.bin", (HINTS, HINT_GRID, HINT_GRID), "r")
             self.done = self.map_file("done.bin", (), "r")
 
     def __len__(self):

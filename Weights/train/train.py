@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Trains the network from random weights on what prepare.py made.
 
-usage: train.py [--work FOLDER] [--workers N]                    begins
-       train.py [--work FOLDER] [--workers N] --resume           goes on
-       train.py [--work FOLDER] --resume --finish PICTURES       goes on, lets the learning rate fall to 0, and ends
+usage: train.py --teacher FILE [--work FOLDER] [--workers N]             begins
+       train.py --teacher FILE [--work FOLDER] [--workers N] --resume    goes on
 
-It runs until it is stopped: SIGTERM or Ctrl-C saves and ends; SIGSTOP and SIGCONT do no harm. The average of the
-weights, which is what export.py takes, is usable at every checkpoint. log.csv in the work folder has the course.
+It runs until --end pictures were seen, or until it is stopped: SIGTERM or Ctrl-C saves and ends; SIGSTOP and SIGCONT do
+no harm. The average of the weights, which is what export.py takes, is usable at every checkpoint. log.csv in the work
+folder has the course.
 """
 
 import argparse
@@ -22,13 +22,15 @@ from pathlib import Path
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import torch
-from keeper import Keeper, load_checkpoint, stage_at
+from keeper import Keeper, left, load_checkpoint, stage_at
+from model import STEM
 from samples import Samples
 from store import DEFAULT_WORK, Store
+from teacher import load_teacher
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 from trainee import Trainee, Weights
 
-STAGES = "129:16:150000,193:16:400000,257:16"
+STAGES = "193:16:60000,257:16"
 
 
 def main(arguments):
@@ -36,30 +38,30 @@ def main(arguments):
         prog="train.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--work", default=DEFAULT_WORK, help=f"default {DEFAULT_WORK}")
+    parser.add_argument("--teacher", required=True, metavar="FILE.safetensors", help="the teacher's model file")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     parser.add_argument("--workers", type=int, default=1, help="processes that share each step; one a core is best")
     parser.add_argument("--threads", type=int, default=1, help="threads of each")
     parser.add_argument("--device", default="cpu", help="cpu, or cuda with one worker")
     parser.add_argument("--loaders", type=int, default=0, help="processes that prepare pictures for one worker")
-    parser.add_argument("--batch", type=int, default=16, help="pictures of one worker in one step")
+    parser.add_argument("--batch", type=int, default=4, help="pictures of one worker in one step")
     parser.add_argument(
         "--stages",
         default=STAGES,
         help=f"SIZE:STRIDE:UNTIL of each stage, UNTIL in pictures seen; default {STAGES}",
     )
-    parser.add_argument("--width", type=float, default=0.75, help="multiplier of the channels")
+    parser.add_argument("--expansion", type=float, default=4, help="channels inside a block for each one before it")
+    parser.add_argument("--last", type=float, default=3.6, help="likewise for the last block")
     parser.add_argument("--head", type=int, default=256, help="channels behind MobileNetV2")
-    parser.add_argument("--rate", type=float, default=1.5e-3, help="learning rate for 16 pictures a step")
-    parser.add_argument("--decay", type=float, default=0.03, help="weight decay")
-    parser.add_argument("--warm-up", type=int, default=4000, help="pictures until the rate is reached")
-    parser.add_argument("--half", type=int, default=300_000, help="pictures until the rate has halved")
-    parser.add_argument("--finish", type=int, metavar="PICTURES", help="let the rate fall to 0 from here on, and end")
-    parser.add_argument("--hints", type=float, default=3, help="weight of the teacher's features in the loss")
-    parser.add_argument("--presence", type=float, default=0.2, help="weight of the classes of the whole picture")
-    parser.add_argument("--focus", type=float, default=0, help="how much more a pixel weighs that is no background")
-    parser.add_argument("--crop", type=float, default=0.7, help="smallest share of a side that is cut out")
+    parser.add_argument("--rate", type=float, default=0.02, help="learning rate for 16 pictures a step")
+    parser.add_argument("--decay", type=float, default=0.003, help="weight decay")
+    parser.add_argument("--warm-up", type=int, default=500, help="pictures until the rate is reached")
+    parser.add_argument("--end", type=int, default=116_000, help="pictures; the learning rate falls to 0 until then")
+    parser.add_argument("--apart", type=int, default=8000, help="pictures until the blocks are trained as one")
+    parser.add_argument("--hints", type=float, default=20, help="weight of the distance to the teacher; falls to 0")
+    parser.add_argument("--focus", type=float, default=1, help="how much more a pixel weighs that is no background")
+    parser.add_argument("--crop", type=float, default=0.5, help="smallest share of a side that is cut out")
     parser.add_argument("--minutes", type=float, default=5, help="between checkpoints")
-    parser.add_argument("--until", type=int, help="end when so many pictures were seen")
     parser.add_argument("--overfit", type=int, metavar="N", help="a trial: N pictures only, without any change to them")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
@@ -99,15 +101,16 @@ def run(options):
     store = Store(options.work)
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
-    trainee = Trainee(options.width, options.head)
+    if options.device != "cpu":
+        torch.set_float32_matmul_precision("high")
+    trainee = new_trainee(options)
     weights = Weights(trainee)
     saved = load_checkpoint(options, weights) if options.resume else None
     shared = Shared(options, weights.values if saved is None else saved["values"])
     if saved is not None:
-        trainee.load_state_dict(saved["buffers"], strict=False)
         shared.state[0] = saved["seen"]
         torch.manual_seed(options.seed + saved["seen"])
-    trainee.to(options.device)
+    trainee.move(options.device)
     keeper = Keeper(options, store, trainee, weights, shared, saved)
 
     def stop(*_):
@@ -123,6 +126,15 @@ def run(options):
         work_along(options, trainee, weights, shared, 0, keeper)
     except threading.BrokenBarrierError:
         raise SystemExit("a worker ended early; the last checkpoint stands, go on with --resume") from None
+
+
+def new_trainee(options):
+    shape = {"expansion": options.expansion, "last": options.last, "head": options.head, "stem": STEM}
+    trainee, store = Trainee(shape, load_teacher(options.teacher)), Store(options.work)
+    size, stride = stage_at(options.stages, 0)
+    # The same pictures in every process and every time.
+    trainee.meet(Samples(store, store.training(), [options.seed]).batch(16, size, 5), stride, not options.resume)
+    return trainee
 
 
 def watch(process, shared):
@@ -144,7 +156,7 @@ def help_along(options, shared, rank):
     threading.Thread(target=follow, daemon=True).start()
     torch.manual_seed(options.seed + 1_000_000_007 * rank + int(shared.state[0]))
     torch.set_num_threads(options.threads)
-    trainee = Trainee(options.width, options.head)
+    trainee = new_trainee(options)
     work_along(options, trainee, Weights(trainee), shared, rank, None)
 
 
@@ -159,10 +171,11 @@ def work_along(options, trainee, weights, shared, rank, keeper):
         keeper.begin(values, gradient)
     batches = DataLoader(Batches(options, shared.state, rank), batch_size=None, num_workers=options.loaders)
     for size, stride, batch in batches:
-        trainee.net.set_stride(stride)
         gradient.zero_()
-        losses = trainee.losses(batch, options.device, options.focus)
-        (losses[0] + options.hints * losses[1] + options.presence * losses[2]).backward()
+        apart = int(shared.state[0]) < options.apart
+        losses = trainee.losses(batch, options.device, stride, apart, options.focus, options.hints > 0)
+        weight = options.hints * left(options, int(shared.state[0]))
+        (losses[0] + weight * losses[1]).backward()
         shared.barrier.wait()
         if keeper is not None:
             keeper.step([float(loss.detach()) for loss in losses], size, stride)
@@ -187,8 +200,7 @@ class Batches(IterableDataset):
         samples = Samples(store, indices, seed, options.crop, plain=bool(options.overfit))
         while True:
             size, stride = stage_at(options.stages, int(self.state[0]))
-            # The loss is taken at every fourth pixel, the features at every point of the network's last map.
-            yield size, stride, samples.batch(options.batch, size, (size - 1) // 4 + 1, (size - 1) // stride + 1)
+            yield size, stride, samples.batch(options.batch, size, (size - 1) // 4 + 1)  # the loss: every fourth pixel
 
 
 if __name__ == "__main__":

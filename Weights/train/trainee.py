@@ -1,24 +1,18 @@
-"""What is trained: the network, its loss, and its parameters as one vector."""
-
-from contextlib import nullcontext
+"""What is trained: the network and its losses, and its parameters as one vector."""
 
 import torch
 from model import DeepLabV3, upsample
-from store import CLASSES, HINTS
+from operators import distance
 from torch import nn
 from torch.nn import functional
 
-PRESENT = 0.01  # the share of a picture that a class must have to count as shown
-
 
 class Weights:
-    """The parameters of a network as one vector that processes can share, those with weight decay first."""
+    """The parameters of a network as one vector that processes can share."""
 
     def __init__(self, model):
-        named = sorted(model.parameters(), key=lambda p: p.dim() == 1)  # stable
-        self.decayed = sum(p.numel() for p in named if p.dim() > 1)
-        self.parameters = named
-        self.values = torch.cat([p.detach().reshape(-1) for p in named])
+        self.parameters = list(model.parameters())
+        self.values = torch.cat([p.detach().reshape(-1) for p in self.parameters])
 
     def bind(self, values, gradients):
         """Makes the parameters and their gradients views of two vectors."""
@@ -29,45 +23,91 @@ class Weights:
             at += p.numel()
 
 
+def sizes(model):
+    """How large each parameter is by its kind, as one vector: steps are in proportion to it. A weight's is the root
+    mean square of its layer's; a bias's is a third of what the layer's results may be expected to be."""
+    parts = []
+    for module in model.modules():
+        own = list(module.parameters(recurse=False))
+        if own:
+            weight = module.weight.detach()
+            size = weight.square().mean().sqrt()
+            parts.append(size.expand(weight.numel()))
+            parts.append((size * weight[0].numel() ** 0.5 / 3).expand(module.bias.numel()))
+    return torch.cat(parts)
+
+
 class Trainee(nn.Module):
-    """The network, and what only training needs: comparing its features with the teacher's, and naming the classes
-    of the whole picture."""
+    """The network beside its teacher."""
 
-    def __init__(self, width, head):
+    def __init__(self, shape, teacher):
         super().__init__()
-        self.net = DeepLabV3(width, head)
-        self.compare = nn.Conv2d(head, HINTS, 1)
-        self.presence = nn.Conv2d(self.net.pooled[0].in_channels, CLASSES, 1)
+        self.net = DeepLabV3(**shape)
+        self.teachers = [teacher]  # in a list: its weights are no parameters of this module
 
-    def losses(self, batch, device, focus=0):
-        """Of a batch of `Samples`: by pixel, against the teacher's features, by the classes of the whole picture.
+    def meet(self, batch, stride, settle):
+        """Learns from one batch how much the teacher's results vary.
 
+        - settle: whether to set the size of every layer's result, at the start of a training
+        """
+        pictures = normalised(torch.as_tensor(batch[0]))
+        self.set_stride(stride)
+        logits, features, results = self.teachers[0](pictures)
+        self.spreads = [spread_of(maps) for maps in (*results, logits, features)]
+        if settle:
+            self.net.settle(pictures, results, logits)
+
+    def move(self, device):
+        """To another device, with the teacher."""
+        self.to(device)
+        self.teachers[0].to(device)
+        self.spreads = [spread.to(device) for spread in self.spreads]
+
+    def set_stride(self, stride):
+        for net in (self.net, *self.teachers):
+            net.set_stride(stride)
+
+    def losses(self, batch, device, stride, apart, focus=0, hints=True):
+        """Of a batch of `Samples`: by pixel, and the distance to what the teacher finds after each block.
+
+        - apart: whether each block is given what the teacher has found before it, not what the block before it gives
         - focus: how much more a pixel weighs that is no background than one that is
         """
-        pictures, target, known, hints, hint_weight = (part.to(device) for part in batch)
-        pictures = vary_colours(pictures.permute(0, 3, 1, 2).float()) / 127.5 - 1
-        # Half the bits are quicker on a GPU only.
-        with nullcontext() if device == "cpu" else torch.autocast("cuda", torch.bfloat16):
-            logits, features, mean = self.net(pictures.contiguous(memory_format=torch.channels_last))
-        features, mean = features.float(), mean.float()
-        scores = functional.log_softmax(upsample(logits.float(), target.shape[-1]), 1)
+        pictures, target, known = (torch.as_tensor(part).to(device) for part in batch)
+        pictures = normalised(vary_colours(pictures.float()))
+        self.set_stride(stride)
+        separation = pictures.new_zeros(())
+        if hints or apart:
+            with torch.no_grad():
+                wanted_logits, wanted_features, wanted = self.teachers[0](pictures)
+        logits, features, found = self.net.apart(pictures, wanted) if apart else self.net(pictures)
+        if hints or apart:
+            pairs = list(zip((*found, logits, features), (*wanted, wanted_logits, wanted_features), self.spreads))
+            distances = [distance(*three) for three in pairs if three[0].shape == three[1].shape]
+            separation = torch.stack(distances).mean()
+        scores = functional.log_softmax(upsample(logits.permute(0, 3, 1, 2), target.shape[-1]), 1)
         weight = known * (1 + focus * (1 - target[:, 0]))
         loss = (-(target * scores).sum(1) * weight).sum() / weight.sum().clamp(min=1)
-        errors = (self.compare(features) - hints).pow(2).mean(1)
-        hint_loss = (errors * hint_weight).sum() / hint_weight.sum().clamp(min=1)
-        shown = ((target * known[:, None]).sum((2, 3)) > PRESENT * known.sum((1, 2))[:, None]).float()
-        named = self.presence(mean)[:, :, 0, 0]
-        presence_loss = functional.binary_cross_entropy_with_logits(named, shown, reduction="none").sum(1).mean()
-        return loss, hint_loss, presence_loss
+        return loss, separation
+
+
+def spread_of(maps):
+    """How much each channel varies: its variance, never far below the mean of all."""
+    spread = maps.reshape(-1, maps.shape[-1]).var(0)
+    return spread + 0.1 * spread.mean() + 1e-6
+
+
+def normalised(pictures):
+    return pictures.float() / 127.5 - 1
 
 
 def vary_colours(pictures):
     """Random contrast, brightness, saturation and tint of each picture; now and then no colour at all."""
-    random = lambda channels=1: torch.rand(len(pictures), channels, 1, 1, device=pictures.device)
+    random = lambda channels=1: torch.rand(len(pictures), 1, 1, channels, device=pictures.device)
     uniform = lambda reach, channels=1: 1 + (random(channels) * 2 - 1) * reach
-    gray = pictures.mean(1, keepdim=True)
+    gray = pictures.mean(3, keepdim=True)
     saturation = uniform(0.4) * (random() > 0.05)
     pictures = gray + (pictures - gray) * saturation
-    middle = gray.mean((2, 3), keepdim=True)
+    middle = gray.mean((1, 2), keepdim=True)
     pictures = (middle + (pictures - middle) * uniform(0.3)) * uniform(0.25) * uniform(0.08, 3)
     return pictures.clamp(0, 255)
