@@ -147,6 +147,24 @@ struct HTTPTests {
             }
             #expect(made.count == 6)
             #expect(try post("?output=overlay&opacity=1&outline=2").body != post("?output=overlay").body)
+            // A background says that a composite is wanted.
+            let before = ["Accept": "image/png"]
+            #expect(try post("?background=gray", before).body == post("?output=composite&background=gray", before).body)
+            // The other classes stay as they were.
+            let others = (1..<21).filter { $0 != chosen }.map { "class=\($0)" }.joined(separator: "&")
+            #expect(try post("?output=cutout&drop-class=\(chosen)").body == post("?output=cutout&\(others)").body)
+            let recolored = (0..<21).map { "class-color=\($0)=%23123456" }.joined(separator: "&")
+            for (output, more) in [
+                ("output=overlay", recolored), ("output=mask", recolored), ("output=mask&class=bicycle", "shift=-3"),
+                ("output=cutout&class=bicycle", "fit=crop"), ("output=mask", "fit=letterbox"),
+                ("output=overlay", "fit=tile"),
+            ] {
+                let query = "\(output)&\(more)"
+                let wide = try TestServer.picture.resized(width: 90, height: 40).encoded(as: .png)
+                let response = try post("?\(query)", before, body: wide)
+                #expect(try picture(response).size == PixelSize(width: 90, height: 40), "\(query)")
+                #expect(try response.body != post("?\(output)", before, body: wide).body, "\(query) changes nothing")
+            }
         }
     }
 
@@ -166,8 +184,11 @@ struct HTTPTests {
         for query in [
             "?output=x", "?mask-size=x", "?class=unicorn", "?model=x", "?nonsense=1", "?output=cutout&mask-size=model",
             "?output=composite", "?output=composite&background=/etc/passwd", "?output=composite&background=blur:0",
-            "?output=mask&edges=guided", "?background=blur", "?output=cutout&opacity=0.5", "?edges=x", "?shift=nan",
-            "?output=cutout&threshold=1", "?outline=99",
+            "?output=confidence&edges=guided", "?output=mask&background=blur", "?output=cutout&opacity=0.5", "?edges=x",
+            "?shift=nan", "?output=cutout&threshold=1", "?outline=99", "?fit=x", "?class=1&drop-class=2",
+            "?output=mask&mask-size=model&edges=plain", "?output=mask&mask-size=model&fit=tile", "?class-color=1",
+            "?class-color=unicorn=red", "?output=cutout&class-color=1=red", "?background-fit=tile",
+            "?drop-class=" + (1..<21).map(String.init).joined(separator: "&drop-class="),
         ] {
             #expect(try status(query, body: file) == 400, "\(query)")
         }

@@ -8,9 +8,9 @@ import Silhouette
 /// One after the other, and beside the pages' frames: each picture has its turn in the network among those, and everything else
 /// gives way to them.
 ///
-///     ?output=mask|overlay|cutout|composite|confidence   default: overlay
-///     &class=NAME (more than once; a label or an index)   &mask-size=source|model   &model=ID
-///     &background=blur|gray|dim|#rrggbb|gradient:...   and what else `EffectParameters` reads
+///     ?output=mask|overlay|cutout|composite|confidence   default: overlay; composite where a background is given
+///     &class=NAME or &drop-class=NAME (more than once; a label or an index)   &mask-size=source|model   &model=ID
+///     &fit=stretch|letterbox|crop|tile   &background=blur|gray|dim|#rrggbb|gradient:...   and the other `EffectSettings`
 final class SegmentEndpoint: Sendable {
     /// What can be asked for.
     enum Output: String, CaseIterable {
@@ -36,9 +36,12 @@ final class SegmentEndpoint: Sendable {
         var format: ImageFormat
         var maskSize: MaskSize
         var model: ServedModel
+        var fit: Fit
         var classes: [Int]?
-        /// What is drawn. Nil: masks are wanted.
+        /// What is drawn, or gives a mask its edges. Nil: the network's masks are wanted.
         var effect: EffectOptions?
+        /// Colours of the classes.
+        var palette: Palette
     }
 
     private struct Refusal: Error {
@@ -67,7 +70,8 @@ final class SegmentEndpoint: Sendable {
         return nil
     }
 
-    private static let parameterNames = ["output", "class", "mask-size", "model"] + EffectParameters.names
+    private static let parameterNames =
+        ["output", "class", "drop-class", "mask-size", "model", "fit"] + EffectSettings.parameterNames
 
     private static let busy = HTTPResponse.text(503, "too many pictures wait", [("Retry-After", "1")])
 
@@ -99,7 +103,13 @@ final class SegmentEndpoint: Sendable {
                 400, "there is no parameter '\(unknown.name)'; there are \(Self.parameterNames.joined(separator: ", "))"
             )
         }
-        var output = Output.overlay
+        let settings: EffectSettings
+        do throws(WordError) {
+            settings = try EffectSettings(request)
+        } catch {
+            throw Refusal(400, error.description)
+        }
+        var output = settings.background == nil ? Output.overlay : .composite
         if let word = request.parameter("output") {
             guard let known = Output(rawValue: word) else {
                 throw Refusal(400, "output is mask, overlay, cutout, composite or confidence, not '\(word)'")
@@ -116,6 +126,16 @@ final class SegmentEndpoint: Sendable {
             }
             maskSize = known
         }
+        var fit = Fit.stretch
+        if let word = request.parameter("fit") {
+            guard let known = Fit(rawValue: word) else {
+                throw Refusal(400, "fit is \(Fit.allCases.map(\.rawValue).joined(separator: ", ")), not '\(word)'")
+            }
+            fit = known
+        }
+        guard maskSize == .source || fit != .tile && settings.edgeOptions == nil else {
+            throw Refusal(400, "mask-size=model goes neither with fit=tile nor with edges")
+        }
         guard let format = Self.format(of: output, accepted: request.fields["accept"] ?? "*/*") else {
             throw Refusal(
                 406,
@@ -127,22 +147,48 @@ final class SegmentEndpoint: Sendable {
             throw Refusal(
                 400, "there is no model '\(id ?? "")'; there are \(context.models.map(\.id).joined(separator: ", "))")
         }
-        var classes: [Int]?
-        for name in request.query.filter({ $0.name == "class" }).map(\.value) {
-            let found = model.labels.firstIndex { $0.lowercased() == name.lowercased() } ?? Int(name)
-            guard let index = found, model.labels.indices.contains(index) else {
-                throw Refusal(400, "the model has no class '\(name)'")
-            }
-            if classes?.contains(index) != true { classes = (classes ?? []) + [index] }
-        }
-        let effect: EffectOptions?
+        let classes = try classes(request, of: model)
+        var colors: [Int: RGBColor] = [:]
+        for entry in settings.classColors { colors[try index(of: entry.name, in: model)] = entry.color }
         do throws(WordError) {
-            effect = try EffectParameters(request).options(output.rawValue, classes: classes)
+            try settings.check(output.rawValue, mark: "")
         } catch {
             throw Refusal(400, error.description)
         }
+        var background: Background?
+        if case .plain(let plain, _) = settings.background { background = plain }
+        let effect = settings.effect(output.rawValue, background: background, colors: colors)
+        var palette = model.palette
+        palette.recolor(colors)
         return Job(
-            output: output, format: format, maskSize: maskSize, model: model, classes: classes, effect: effect)
+            output: output, format: format, maskSize: maskSize, model: model, fit: fit, classes: classes,
+            effect: effect.map { EffectOptions($0, classes: classes, edges: settings.edgeOptions) }, palette: palette)
+    }
+
+    /// The classes that are asked for, or all but background and those that are not wanted. Nil: neither is said.
+    private func classes(_ request: HTTPRequest, of model: ServedModel) throws(Refusal) -> [Int]? {
+        func named(_ parameter: String) throws(Refusal) -> [Int] {
+            var indices: [Int] = []
+            for entry in request.query where entry.name == parameter {
+                let index = try index(of: entry.value, in: model)
+                if !indices.contains(index) { indices.append(index) }
+            }
+            return indices
+        }
+        let (kept, dropped) = (try named("class"), try named("drop-class"))
+        guard !dropped.isEmpty else { return kept.isEmpty ? nil : kept }
+        guard kept.isEmpty else { throw Refusal(400, "class and drop-class: give one of them") }
+        let rest = model.foregroundClasses.filter { !dropped.contains($0) }
+        guard !rest.isEmpty else { throw Refusal(400, "drop-class leaves no class") }
+        return rest
+    }
+
+    private func index(of name: String, in model: ServedModel) throws(Refusal) -> Int {
+        let found = model.labels.firstIndex { $0.lowercased() == name.lowercased() } ?? Int(name)
+        guard let found, model.labels.indices.contains(found) else {
+            throw Refusal(400, "the model has no class '\(name)'")
+        }
+        return found
     }
 
     private static func word(_ format: ImageFormat) -> String { format == .jpeg ? "jpeg" : format.rawValue }
@@ -167,6 +213,7 @@ final class SegmentEndpoint: Sendable {
         let image = try runAside { Result { () throws(Refusal) in try picture(request, body) } }.get()
         var options = ImageSegmenterOptions()
         options.maskSize = job.maskSize
+        options.fit = job.fit
         options.shouldOutputCategoryMask = job.output != .confidence
         options.shouldOutputConfidenceMasks = job.output == .confidence
         let chosen = ChosenClasses(
@@ -184,16 +231,19 @@ final class SegmentEndpoint: Sendable {
         }
         let file: [UInt8]
         do {
+            let plain = try ImageSegmenter(options: options, sharing: job.model.segmenter)
             let renderer = try job.effect.map { effect throws(ImageSegmenterError) in
-                try EffectRenderer(options: effect, segmenter: job.model.segmenter)
+                try EffectRenderer(options: effect, segmenter: plain)
             }
-            let segmenter = try renderer?.segmenter ?? ImageSegmenter(options: options, sharing: job.model.segmenter)
+            let segmenter = renderer?.segmenter ?? plain
             let pipeline = context.pipeline(of: segmenter.deviceID)
             let work = BackgroundWork(onDevice: { pipeline.inTurn($0) }, aside: { runAside($0) })
             let result = try segmenter.segment(image: image, inBackground: work)
             file = try runAside {
                 Result {
-                    try renderer?.draw(image, result).encoded(as: job.format) ?? masks(job, chosen, result)
+                    guard let renderer else { return try masks(job, chosen, result) }
+                    guard job.output == .mask else { return try renderer.draw(image, result).encoded(as: job.format) }
+                    return try mask(renderer.categoryMask(image, result), job)
                 }
             }.get()
         } catch let error as ImageSegmenterError {
@@ -247,7 +297,11 @@ final class SegmentEndpoint: Sendable {
         }
         let shown = job.classes.map(Set.init)
         let categories = (result.categoryMask?.categories ?? []).map { shown?.contains(Int($0)) ?? true ? $0 : 0 }
-        let mask = try Image(width: size.width, height: size.height, format: .gray, bytes: categories)
-        return try mask.encodedAsIndexedPNG(palette: job.model.palette)
+        return try mask(CategoryMask(width: size.width, height: size.height, categories: categories), job)
+    }
+
+    private func mask(_ mask: CategoryMask, _ job: Job) throws -> [UInt8] {
+        let image = try Image(width: mask.width, height: mask.height, format: .gray, bytes: mask.categories)
+        return try image.encodedAsIndexedPNG(palette: job.palette)
     }
 }

@@ -214,15 +214,8 @@ extension SegmentSettings {
     fileprivate func effectOptions(_ classes: [Int]?, _ labels: [String]) throws -> EffectOptions? {
         var limits = ImageLimits()
         if let maxPixels { limits.maxPixels = maxPixels }
-        switch output {
-        case .confidence, .scores: return nil
-        case .mask:
-            guard let edges = effects.edgeOptions else { return nil }
-            return EffectOptions(.overlay(OverlayStyle()), classes: classes, edges: edges)
-        case .overlay, .cutout, .composite:
-            return EffectOptions(
-                try effects.effect(output.rawValue, labels: labels, limits: limits), classes: classes,
-                edges: effects.edgeOptions)
+        return try effects.effect(output.rawValue, labels: labels, limits: limits).map {
+            EffectOptions($0, classes: classes, edges: effects.edgeOptions)
         }
     }
 }

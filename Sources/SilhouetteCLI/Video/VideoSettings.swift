@@ -252,12 +252,10 @@ extension VideoSettings {
     func effectOptions(_ classes: [Int]?, _ labels: [String]) throws -> EffectOptions {
         var limits = ImageLimits()
         limits.maxPixels = max(limits.maxPixels, reading.maxPixels)
-        let effect: Effect =
-            if backgroundVideo != nil {
-                .composite(.color(.black))
-            } else {
-                try effects.effect(output.rawValue, labels: labels, limits: limits)
-            }
+        let effect =
+            backgroundVideo == nil
+            ? try effects.effect(output.rawValue, labels: labels, limits: limits) : .composite(.color(.black))
+        guard let effect else { throw UsageError("--output \(output.rawValue) is no film") }
         var options = EffectOptions(effect, classes: classes, edges: effects.edgeOptions)
         if let smoothing { options.temporalSmoothing = smoothing }
         return options

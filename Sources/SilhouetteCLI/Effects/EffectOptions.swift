@@ -1,78 +1,23 @@
 import Silhouette
 
-/// What the options of effects ask for, the same for photographs and videos.
-package struct EffectSettings: Sendable, Equatable {
-    package var background: BackgroundSpecification?
-    package var backgroundFit: PictureFit?
-    package var edges: EdgeOptions.Source?
-    package var threshold: Float?
-    package var shift: Float?
-    package var feather: Float?
-    package var opacity: Float?
-    package var outline: Float?
-    package var classColors: [ClassColor] = []
-
-    /// A class by its name or index, and a colour for it.
-    package struct ClassColor: Sendable, Equatable {
-        package var name: String
-        package var color: RGBColor
-    }
-
-    package init() {}
-
+extension EffectSettings {
     /// Refuses options that the output has no use for.
     ///
     /// - Parameter output: Its word on the command line.
-    package func check(_ output: String) throws(UsageError) {
-        let isOverlay = output == "overlay"
-        let isComposite = output == "composite"
-        let hasEdge = isOverlay || isComposite || output == "cutout"
-        let hasMaskEdge = hasEdge || output == "mask"
-        func refuse(_ flag: String, _ isGiven: Bool, unless isGood: Bool, _ good: String) throws(UsageError) {
-            if isGiven, !isGood { throw UsageError("--\(flag) goes with --output \(good), not with \(output)") }
-        }
-        try refuse("background", background != nil, unless: isComposite, "composite")
-        try refuse("background-fit", backgroundFit != nil, unless: isComposite, "composite")
-        try refuse("opacity", opacity != nil, unless: isOverlay, "overlay")
-        try refuse("outline", outline != nil, unless: isOverlay, "overlay")
-        try refuse("class-color", !classColors.isEmpty, unless: isOverlay || output == "mask", "overlay or mask")
-        let withEdges = "overlay, cutout, composite or mask"
-        try refuse("edges", edges != nil, unless: hasMaskEdge, withEdges)
-        try refuse("threshold", threshold != nil, unless: hasMaskEdge, withEdges)
-        try refuse("shift", shift != nil, unless: hasMaskEdge, withEdges)
-        try refuse("feather", feather != nil, unless: hasEdge, "overlay, cutout or composite")
-        guard isComposite else { return }
-        guard let background else {
-            throw UsageError(
-                "--output composite needs --background: a colour, a gradient, a picture, blur, gray or dim")
-        }
-        if backgroundFit != nil, !background.isPicture {
-            throw UsageError("--background-fit goes with a picture as the background, not with \(background.text)")
-        }
-    }
-
-    /// How edges are drawn. Nil: as the effect does by itself.
-    var edgeOptions: EdgeOptions? {
-        guard edges != nil || threshold != nil || shift != nil || feather != nil else { return nil }
-        return EdgeOptions(
-            source: edges ?? .guided, threshold: threshold ?? 0.5, shift: shift ?? 0, feather: feather ?? 0)
+    func check(_ output: String) throws(UsageError) {
+        try reading { () throws(WordError) in try check(output, mark: "--") }
     }
 
     /// The effect. The background's picture is read.
     ///
     /// - Parameters:
-    ///   - output: overlay, cutout or composite.
+    ///   - output: overlay, cutout, composite, or mask.
     ///   - limits: For the background's picture.
-    func effect(_ output: String, labels: [String], limits: ImageLimits) throws -> Effect {
-        switch output {
-        case "cutout": return .cutout
-        case "composite":
-            guard let background else { throw UsageError("--output composite needs --background") }
-            return .composite(try background.background(fit: backgroundFit ?? .cover, limits: limits))
-        default:
-            return .overlay(
-                OverlayStyle(opacity: opacity ?? 0.5, outline: outline ?? 0, colors: try colors(of: labels)))
-        }
+    /// - Returns: Nil where nothing is drawn.
+    func effect(_ output: String, labels: [String], limits: ImageLimits) throws -> Effect? {
+        effect(
+            output, background: try background?.background(fit: backgroundFit ?? .cover, limits: limits),
+            colors: try colors(of: labels))
     }
 
     /// Colours by the positions of their classes.
@@ -82,6 +27,15 @@ package struct EffectSettings: Sendable, Equatable {
             colors[try classIndices([entry.name], in: labels, flag: "class-color")[0]] = entry.color
         }
         return colors
+    }
+}
+
+/// What `read` gives; what is wrong with a word is wrong with the command line.
+private func reading<Value>(_ read: () throws(WordError) -> Value) throws(UsageError) -> Value {
+    do throws(WordError) {
+        return try read()
+    } catch {
+        throw UsageError(error.description)
     }
 }
 
@@ -101,7 +55,7 @@ extension Option<EffectSettings> {
                 dim[:AMOUNT]: its own, darker; 0 not at all, 1 black (as without: 0.6).
                 """
             ) { settings, value throws(UsageError) in
-                settings.background = try BackgroundSpecification(value)
+                settings.background = try reading { () throws(WordError) in try BackgroundSpecification(value) }
             },
             word(
                 "background-fit",
@@ -137,11 +91,8 @@ extension Option<EffectSettings> {
             value(
                 "class-color", nil, "CLASS=COLOUR", "Another colour for a class; may be given for several classes."
             ) { settings, value throws(UsageError) in
-                guard let equals = value.lastIndex(of: "="), equals != value.startIndex,
-                    let color = RGBColor(word: String(value[value.index(after: equals)...]))
-                else { throw UsageError("needs a class and a colour, as in person=#ff8000, not '\(value)'") }
                 settings.classColors.append(
-                    EffectSettings.ClassColor(name: String(value[..<equals]), color: color))
+                    try reading { () throws(WordError) in try EffectSettings.ClassColor(value) })
             },
         ]
     }

@@ -1,0 +1,50 @@
+import Silhouette
+
+extension EffectSettings {
+    /// Names of the parameters of an address that say how a picture is drawn; as on the command line, without what needs a file.
+    static let parameterNames = [
+        "background", "edges", "threshold", "shift", "feather", "opacity", "outline", "class-color",
+    ]
+
+    /// Reads the parameters of an address.
+    init(_ request: HTTPRequest) throws(WordError) {
+        self.init()
+        for (name, text) in request.query where Self.parameterNames.contains(name) {
+            do throws(WordError) {
+                try set(name, to: text)
+            } catch {
+                throw WordError("\(name): \(error.description)")
+            }
+        }
+    }
+
+    private mutating func set(_ name: String, to text: String) throws(WordError) {
+        func number(in range: ClosedRange<Float>) throws(WordError) -> Float {
+            guard let value = Float(text), range.contains(value) else {
+                throw WordError(
+                    "needs a number from \(range.lowerBound.shortText) to \(range.upperBound.shortText), not '\(text)'")
+            }
+            return value
+        }
+        switch name {
+        case "background":
+            let background = try BackgroundSpecification(text)
+            guard !background.isPicture else {
+                throw WordError(
+                    "is a colour as #rrggbb, \(Background.words.joined(separator: ", ")), not '\(background.text)'")
+            }
+            self.background = background
+        case "edges":
+            guard let source = EdgeOptions.Source(rawValue: text) else {
+                throw WordError("is guided or plain, not '\(text)'")
+            }
+            edges = source
+        case "threshold": threshold = try number(in: EdgeOptions.thresholdRange)
+        case "shift": shift = try number(in: EdgeOptions.shiftRange)
+        case "feather": feather = try number(in: EdgeOptions.featherRange)
+        case "opacity": opacity = try number(in: OverlayStyle.opacityRange)
+        case "outline": outline = try number(in: OverlayStyle.outlineRange)
+        default: classColors.append(try ClassColor(text))
+        }
+    }
+}
