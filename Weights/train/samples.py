@@ -4,8 +4,6 @@ import numpy as np
 from PIL import Image
 from store import CLASSES, GRID, LOG_STEPS, TRUE_MASKS, VOID
 
-# The share of samples into which the objects of another picture are pasted.
-PASTED = 0.5
 # How much a true mask weighs beside the teacher's answer where there are both.
 MASK_SHARE = 0.5
 BACKGROUND = 0
@@ -19,11 +17,12 @@ class Samples:
 
     - indices: the pictures to draw from
     - crop: the smallest share of a side that is cut out
+    - pasted: the share of samples into which the objects of another picture are pasted
     - plain: the whole picture without any change, for tests
     """
 
-    def __init__(self, store, indices, seed, crop=0.5, plain=False):
-        self.store, self.indices, self.crop, self.plain = store, np.asarray(indices), crop, plain
+    def __init__(self, store, indices, seed, crop=0.5, pasted=0.5, plain=False):
+        self.store, self.indices, self.crop, self.pasting, self.plain = store, np.asarray(indices), crop, pasted, plain
         self.random = np.random.default_rng(seed)
         self.presence = np.zeros((len(store), CLASSES), bool)
         self.looked = np.zeros(len(store), np.int8)  # 1: at its mask, 2: at the teacher's answer
@@ -152,7 +151,7 @@ class Samples:
     def mixed(self, size, cells):
         """A sample, perhaps with another one's objects in it."""
         sample = self.sample(self.draw(), size, cells)
-        if self.plain or self.random.random() >= PASTED:
+        if self.plain or self.random.random() >= self.pasting:
             return sample
         return self.pasted(sample, self.sample(self.draw(), size, cells))
 

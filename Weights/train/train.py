@@ -30,7 +30,7 @@ from teacher import load_teacher
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 from trainee import Trainee, Weights
 
-STAGES = "193:16:60000,257:16"
+STAGES = "193:16:40000,257:16"
 
 
 def main(arguments):
@@ -56,11 +56,12 @@ def main(arguments):
     parser.add_argument("--rate", type=float, default=0.02, help="learning rate for 16 pictures a step")
     parser.add_argument("--decay", type=float, default=0.003, help="weight decay")
     parser.add_argument("--warm-up", type=int, default=500, help="pictures until the rate is reached")
-    parser.add_argument("--end", type=int, default=116_000, help="pictures; the learning rate falls to 0 until then")
+    parser.add_argument("--end", type=int, default=98_000, help="pictures; the learning rate falls to 0 until then")
     parser.add_argument("--apart", type=int, default=8000, help="pictures until the blocks are trained as one")
     parser.add_argument("--hints", type=float, default=20, help="weight of the distance to the teacher; falls to 0")
     parser.add_argument("--focus", type=float, default=1, help="how much more a pixel weighs that is no background")
     parser.add_argument("--crop", type=float, default=0.5, help="smallest share of a side that is cut out")
+    parser.add_argument("--pasted", type=float, default=0.5, help="share of samples with objects of another picture")
     parser.add_argument("--minutes", type=float, default=5, help="between checkpoints")
     parser.add_argument("--overfit", type=int, metavar="N", help="a trial: N pictures only, without any change to them")
     parser.add_argument("--seed", type=int, default=0)
@@ -197,7 +198,7 @@ class Batches(IterableDataset):
         store = Store(options.work)
         indices = store.training()[: options.overfit] if options.overfit else store.training()
         seed = [options.seed, self.rank, loader.id if loader else 0, int(self.state[0])]
-        samples = Samples(store, indices, seed, options.crop, plain=bool(options.overfit))
+        samples = Samples(store, indices, seed, options.crop, options.pasted, plain=bool(options.overfit))
         while True:
             size, stride = stage_at(options.stages, int(self.state[0]))
             yield size, stride, samples.batch(options.batch, size, (size - 1) // 4 + 1)  # the loss: every fourth pixel
