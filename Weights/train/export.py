@@ -16,8 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from model import RELU6, DeepLabV3, Depthwise, Pointwise, upsample
-from operators import NO_LIMIT
+from model import ACTIVATIONS, DeepLabV3, Depthwise, Pointwise, upsample
 from store import DEFAULT_WORK
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -97,17 +96,17 @@ class Writer:
 
     def convolution(self, module, name, x):
         """A convolution, its bias, and the activation if there is one."""
-        weight, attributes, op, limit = module.weight.detach().numpy(), {}, "conv2d", RELU6
+        weight, attributes, op = module.weight.detach().numpy(), {}, "conv2d"
         if isinstance(module, Pointwise):
-            weight, limit = weight[:, :, None, None], module.limit
+            weight = weight[:, :, None, None]
         elif isinstance(module, Depthwise):
             pairs = {"stride": module.stride, "dilation": module.dilation, "padding": module.dilation}
             op, attributes = "depthwiseConv2d", {key: [value] * 2 for key, value in pairs.items()}
             attributes["padding"] *= 2
         else:
             attributes = {"stride": [2, 2], "padding": [1, 1, 1, 1]}
-        kind = {None: "none", RELU6: "relu6", NO_LIMIT: "relu"}[limit]
-        return self.add(Layer(op, name, [x], name, weight, module.bias.detach().numpy(), kind, attributes))
+        activation = ACTIVATIONS[module.limit]
+        return self.add(Layer(op, name, [x], name, weight, module.bias.detach().numpy(), activation, attributes))
 
     def network(self, net, size):
         x = INPUT

@@ -95,20 +95,11 @@ class Keeper:
         change = self.first.div(deviation).mul_(self.sizes)
         self.values.mul_(1 - rate * self.options.decay).add_(change, alpha=-rate / (1 - BETAS[0] ** steps))
 
-    def state(self, average):
-        """The state of the network (without what only training needs), of the average or the last weights."""
-        values, state, at = self.average if average else self.values, {}, 0
-        names = {id(p): name for name, p in self.trainee.named_parameters()}
-        for p in self.weights.parameters:
-            state[names[id(p)]] = values[at : at + p.numel()].view(p.shape).clone()
-            at += p.numel()
-        return {name[4:]: tensor.cpu() for name, tensor in state.items() if name.startswith("net.")}
-
     def measure(self, size, stride):
         """Logs the figures of the average on the validation pictures; gives the sum of the three that count."""
         overfit = self.options.overfit
         indices = self.store.training()[:overfit] if overfit else self.store.validation()
-        self.measured.load_state_dict(self.state(average=True), strict=False)
+        self.measured.load_state_dict(self.weights.state(self.average))
         self.measured.set_stride(stride)
         measured = validate(self.measured, self.store, indices, size)
         self.tell(size, stride, measured)
@@ -147,7 +138,7 @@ class Keeper:
             "size": size,
             "stride": stride,
             "seen": int(self.shared.state[0]),
-            "average_state": self.state(average=True),
+            "average_state": self.weights.state(self.average),
         }
         training = {
             "values": self.values.cpu().clone(),

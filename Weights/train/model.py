@@ -18,6 +18,9 @@ from torch.nn import functional
 GROUPS = ((16, 1, 1), (24, 2, 2), (32, 3, 2), (64, 4, 2), (96, 3, 1), (160, 3, 2), (320, 1, 1))
 STEM = 32
 RELU6 = 6.0
+STRIDES = (8, 16, 32)
+# By the limit of a layer's result, None: without one. What a model file calls it.
+ACTIVATIONS = {None: "none", RELU6: "relu6", NO_LIMIT: "relu"}
 
 
 class Pointwise(nn.Module):
@@ -40,6 +43,8 @@ class Pointwise(nn.Module):
 class Depthwise(nn.Module):
     """A depthwise 3x3 convolution with bias and ReLU6."""
 
+    limit = RELU6
+
     def __init__(self, channels, stride):
         super().__init__()
         self.weight = nn.Parameter(torch.randn(channels, 1, 3, 3) / 3)
@@ -47,7 +52,7 @@ class Depthwise(nn.Module):
         self.stride, self.dilation = stride, 1
 
     def forward(self, x):
-        return depthwise(x, self.weight, self.bias, self.stride, self.dilation, RELU6)
+        return depthwise(x, self.weight, self.bias, self.stride, self.dilation, self.limit)
 
     def settle(self, x):
         """Scales the weights, so that each channel's result before the activation has mean 0 and deviation 1."""
@@ -55,7 +60,7 @@ class Depthwise(nn.Module):
         settle(
             self,
             functional.conv2d(
-                x.permute(0, 3, 1, 2), self.weight, None, self.stride, self.dilation, self.dilation, channels
+                x.permute(0, 3, 1, 2), self.weight, self.bias, self.stride, self.dilation, self.dilation, channels
             ).permute(0, 2, 3, 1),
             0.0,
             1.0,
@@ -71,6 +76,8 @@ def settle(layer, y, mean, deviation):
 
 class Stem(nn.Module):
     """A 3x3 convolution of stride 2 with bias and ReLU6."""
+
+    limit = RELU6
 
     def __init__(self, outputs):
         super().__init__()
@@ -92,7 +99,7 @@ class InvertedResidual(nn.Module):
 
     def __init__(self, inputs, outputs, stride, expansion, stem=None):
         super().__init__()
-        inner = stem or int(inputs * expansion + 8) // 16 * 16
+        inner = stem or max(int(inputs * expansion + 8) // 16 * 16, 16)
         self.stride = stride
         self.adds = stride == 1 and inputs == outputs
         self.expand = Stem(inner) if stem else Pointwise(inputs, inner, RELU6)
@@ -161,7 +168,7 @@ class DeepLabV3(nn.Module):
         self.set_stride(stride)
 
     def set_stride(self, stride):
-        """Sets the output stride: 8, 16 or 32. Weights stay."""
+        """Sets the output stride, one of STRIDES. Weights stay."""
         now, dilation = 2, 1
         for block in self.blocks:
             step, before = block.stride, dilation
@@ -191,6 +198,17 @@ class DeepLabV3(nn.Module):
         for block, given, wanted in zip(self.blocks, [x, *results], results):
             block.settle(given, wanted)
         self.head.settle(results[-1], logits)
+
+
+def misfit(size, stride):
+    """What is wrong with a side of the input and an output stride; None: nothing."""
+    if stride not in STRIDES:
+        return f"the output stride is {stride}, not {', '.join(map(str, STRIDES[:-1]))} or {STRIDES[-1]}"
+    if size <= stride or size % stride != 1:
+        # The corners of the map are the corners of the picture, as the resizing of the classes takes them to be.
+        near = max(size // stride, 1) * stride + 1
+        return f"the size is {size}, not a multiple of the output stride {stride} and one more, such as {near}"
+    return None
 
 
 def upsample(maps, size):

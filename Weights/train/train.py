@@ -105,7 +105,7 @@ def run(options):
     if options.device != "cpu":
         torch.set_float32_matmul_precision("high")
     trainee = new_trainee(options)
-    weights = Weights(trainee)
+    weights = Weights(trainee.net)
     saved = load_checkpoint(options, weights) if options.resume else None
     shared = Shared(options, weights.values if saved is None else saved["values"])
     if saved is not None:
@@ -158,7 +158,7 @@ def help_along(options, shared, rank):
     torch.manual_seed(options.seed + 1_000_000_007 * rank + int(shared.state[0]))
     torch.set_num_threads(options.threads)
     trainee = new_trainee(options)
-    work_along(options, trainee, Weights(trainee), shared, rank, None)
+    work_along(options, trainee, Weights(trainee.net), shared, rank, None)
 
 
 def work_along(options, trainee, weights, shared, rank, keeper):

@@ -11,16 +11,22 @@ class Weights:
     """The parameters of a network as one vector that processes can share."""
 
     def __init__(self, model):
-        self.parameters = list(model.parameters())
-        self.values = torch.cat([p.detach().reshape(-1) for p in self.parameters])
+        self.parameters = dict(model.named_parameters())
+        self.values = torch.cat([p.detach().reshape(-1) for p in self.parameters.values()])
+
+    def views(self, vector):
+        """The vector's part for each parameter, in its shape."""
+        parts = vector.split([p.numel() for p in self.parameters.values()])
+        return [part.view(p.shape) for part, p in zip(parts, self.parameters.values())]
 
     def bind(self, values, gradients):
         """Makes the parameters and their gradients views of two vectors."""
-        at = 0
-        for p in self.parameters:
-            p.data = values[at : at + p.numel()].view(p.shape)
-            p.grad = gradients[at : at + p.numel()].view(p.shape)
-            at += p.numel()
+        for p, value, gradient in zip(self.parameters.values(), self.views(values), self.views(gradients)):
+            p.data, p.grad = value, gradient
+
+    def state(self, values):
+        """The state that a network of the same shape loads, on the CPU."""
+        return {name: part.cpu().clone() for name, part in zip(self.parameters, self.views(values))}
 
 
 def sizes(model):
