@@ -337,7 +337,7 @@ def test_training_learns_stops_resumes_and_ends_in_a_model_file(work, teacher, d
     with pytest.raises(SystemExit):  # it does not overwrite
         train.main(list(map(str, common)))
     assert "--resume" in capsys.readouterr().err
-    run_training(*common, "--resume", "--workers", "2", "--end", "560")
+    run_training(*common, "--resume", "--workers", "2", "--end", "560", "--apart", "80")
     with open(work / "log.csv") as file:
         rows = list(csv.DictReader(file))
     assert int(rows[-1]["pictures"]) == 560
@@ -413,12 +413,45 @@ def test_upsampling_is_that_of_the_model_file():
 
 
 @pytest.mark.parametrize(
+    "option, value, named",
+    [
+        ("--stages", "fast", "SIZE:STRIDE:UNTIL"),
+        ("--stages", "0:16", "such as 17"),
+        ("--stages", "-33:16", "SIZE:STRIDE:UNTIL"),
+        ("--stages", "64:16", "such as 65"),
+        ("--stages", "16:16", "such as 17"),
+        ("--stages", "65:0", "8, 16 or 32"),
+        ("--stages", "65:5", "8, 16 or 32"),
+        ("--stages", "65:64", "8, 16 or 32"),
+        ("--stages", "65:16,33:16", "33:16"),
+        ("--stages", "65:16:8,33:16:8", "33:16:8"),
+        ("--workers", "0", "of 1 or more"),
+        ("--batch", "-4", "of 1 or more"),
+        ("--loaders", "two", "of 0 or more"),
+        ("--overfit", "0", "of 1 or more"),
+        ("--seed", "-1", "of 0 or more"),
+        ("--rate", "nan", "of 0 or more"),
+        ("--crop", "0", "from 0.1 to 1"),
+        ("--end", "8000", "--apart"),
+        ("--hints", "0", "--apart 0"),
+        ("--device", "abacus", "abacus"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(option, value, named, tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        train.main(["--work", str(tmp_path), "--teacher", "t", f"{option}={value}"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert option in said
+    assert named in said
+
+
+@pytest.mark.parametrize(
     "script, arguments, named",
     [
         (prepare, ("--data", "nowhere", "--work", "WORK"), "nowhere"),
         (train, ("--work", "WORK", "--teacher", "teacher.safetensors"), "prepare.py"),
         (train, ("--work", "WORK"), "--teacher"),
-        (train, ("--work", "WORK", "--teacher", "t", "--stages", "fast"), "--stages"),
         (train, ("--work", "WORK", "--teacher", "t", "--workers", "2", "--loaders", "2"), "--workers"),
         (evaluate, ("--data", "nowhere", "model.safetensors"), "nowhere"),
         (export, ("nowhere.pt", "out.safetensors"), "nowhere.pt"),

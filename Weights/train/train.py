@@ -13,6 +13,7 @@ import argparse
 import math
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import threading
@@ -22,8 +23,9 @@ from pathlib import Path
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import torch
+from command import amount, count, ends_in_one_line, natural, number
 from keeper import Keeper, left, load_checkpoint, stage_at
-from model import STEM
+from model import STEM, misfit
 from samples import Samples
 from store import DEFAULT_WORK, Store
 from teacher import load_teacher
@@ -33,6 +35,7 @@ from trainee import Trainee, Weights
 STAGES = "193:16:40000,257:16"
 
 
+@ends_in_one_line
 def main(arguments):
     parser = argparse.ArgumentParser(
         prog="train.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -40,49 +43,72 @@ def main(arguments):
     parser.add_argument("--work", default=DEFAULT_WORK, help=f"default {DEFAULT_WORK}")
     parser.add_argument("--teacher", required=True, metavar="FILE.safetensors", help="the teacher's model file")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
-    parser.add_argument("--workers", type=int, default=1, help="processes that share each step; one a core is best")
-    parser.add_argument("--threads", type=int, default=1, help="threads of each")
+    parser.add_argument("--workers", type=count, default=1, help="processes that share each step; one a core is best")
+    parser.add_argument("--threads", type=count, default=1, help="threads of each")
     parser.add_argument("--device", default="cpu", help="cpu, or cuda with one worker")
-    parser.add_argument("--loaders", type=int, default=0, help="processes that prepare pictures for one worker")
-    parser.add_argument("--batch", type=int, default=4, help="pictures of one worker in one step")
+    parser.add_argument("--loaders", type=natural, default=0, help="processes that prepare pictures for one worker")
+    parser.add_argument("--batch", type=count, default=4, help="pictures of one worker in one step")
     parser.add_argument(
         "--stages",
+        type=read_stages,
         default=STAGES,
         help=f"SIZE:STRIDE:UNTIL of each stage, UNTIL in pictures seen; default {STAGES}",
     )
-    parser.add_argument("--expansion", type=float, default=4, help="channels inside a block for each one before it")
-    parser.add_argument("--last", type=float, default=3.6, help="likewise for the last block")
-    parser.add_argument("--head", type=int, default=256, help="channels behind MobileNetV2")
-    parser.add_argument("--rate", type=float, default=0.02, help="learning rate for 16 pictures a step")
-    parser.add_argument("--decay", type=float, default=0.003, help="weight decay")
-    parser.add_argument("--warm-up", type=int, default=500, help="pictures until the rate is reached")
-    parser.add_argument("--end", type=int, default=98_000, help="pictures; the learning rate falls to 0 until then")
-    parser.add_argument("--apart", type=int, default=8000, help="pictures until the blocks are trained as one")
-    parser.add_argument("--hints", type=float, default=20, help="weight of the distance to the teacher; falls to 0")
-    parser.add_argument("--focus", type=float, default=1, help="how much more a pixel weighs that is no background")
-    parser.add_argument("--crop", type=float, default=0.5, help="smallest share of a side that is cut out")
-    parser.add_argument("--pasted", type=float, default=0.5, help="share of samples with objects of another picture")
-    parser.add_argument("--minutes", type=float, default=5, help="between checkpoints")
-    parser.add_argument("--overfit", type=int, metavar="N", help="a trial: N pictures only, without any change to them")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--expansion", type=number(float, 0.1, 100), default=4, help="channels inside a block for each one before it"
+    )
+    parser.add_argument("--last", type=number(float, 0.1, 100), default=3.6, help="likewise for the last block")
+    parser.add_argument("--head", type=count, default=256, help="channels behind MobileNetV2")
+    parser.add_argument("--rate", type=amount, default=0.02, help="learning rate for 16 pictures a step")
+    parser.add_argument("--decay", type=amount, default=0.003, help="weight decay")
+    parser.add_argument("--warm-up", type=count, default=500, help="pictures until the rate is reached")
+    parser.add_argument("--end", type=count, default=98_000, help="pictures; the learning rate falls to 0 until then")
+    parser.add_argument("--apart", type=natural, default=8000, help="pictures until the blocks are trained as one")
+    parser.add_argument("--hints", type=amount, default=20, help="weight of the distance to the teacher; falls to 0")
+    parser.add_argument("--focus", type=amount, default=1, help="how much more a pixel weighs that is no background")
+    parser.add_argument(
+        "--crop", type=number(float, 0.1, 1), default=0.5, help="smallest share of a side that is cut out"
+    )
+    parser.add_argument(
+        "--pasted", type=number(float, 0, 1), default=0.5, help="share of samples with objects of another picture"
+    )
+    parser.add_argument("--minutes", type=amount, default=5, help="between checkpoints")
+    parser.add_argument(
+        "--overfit", type=count, metavar="N", help="a trial: N pictures only, without any change to them"
+    )
+    parser.add_argument("--seed", type=natural, default=0)
     options = parser.parse_args(arguments)
     options.work = Path(options.work).expanduser()
-    options.stages = [read_stage(text) for text in options.stages.split(",")]
     if options.workers > 1 and (options.loaders or options.device != "cpu"):
         parser.error("--loaders and --device are for one worker: leave out --workers")
+    if options.apart >= options.end:
+        parser.error("--apart must be less than --end: the blocks would never be trained as one")
+    if options.apart and not options.hints:
+        parser.error("--hints 0 needs --apart 0: blocks learn nothing else while they are apart")
+    try:
+        torch.zeros(1, device=options.device)
+    except (RuntimeError, AssertionError) as error:
+        parser.error(f"--device {options.device}: {str(error).splitlines()[0]}")
     if not options.resume and (options.work / "checkpoint.pt").exists():
         parser.error(f"{options.work}/checkpoint.pt exists: go on with --resume, or remove it to begin anew")
     run(options)
 
 
-def read_stage(text):
-    """(size, stride, pictures seen at its end) from SIZE:STRIDE[:UNTIL]."""
-    numbers = text.split(":")
-    try:
-        size, stride = int(numbers[0]), int(numbers[1])
-        return size, stride, int(numbers[2]) if len(numbers) > 2 else math.inf
-    except (ValueError, IndexError):
-        raise SystemExit(f"--stages: {text!r} is not SIZE:STRIDE or SIZE:STRIDE:UNTIL") from None
+def read_stages(text):
+    """(size, stride, pictures seen at its end) of each stage, from SIZE:STRIDE:UNTIL; the last needs no UNTIL."""
+    stages, end = [], 0
+    for stage in text.split(","):
+        match = re.fullmatch(r"(\d+):(\d+)(?::(\d+))?", stage)
+        if match is None:
+            raise argparse.ArgumentTypeError(f"{stage!r} is not SIZE:STRIDE:UNTIL")
+        size, stride, until = (math.inf if part is None else int(part) for part in match.groups())
+        if wrong := misfit(size, stride):
+            raise argparse.ArgumentTypeError(f"{stage!r}: {wrong}")
+        if not end < until:
+            raise argparse.ArgumentTypeError(f"{stage!r}: it never begins or ends before it begins; UNTIL must rise")
+        stages.append((size, stride, until))
+        end = until
+    return stages
 
 
 class Shared:
