@@ -1,5 +1,6 @@
 """Weights/train on made-up pictures: packing, a teacher, training, resuming, exporting, measuring."""
 
+import argparse
 import csv
 import json
 import os
@@ -18,6 +19,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is absent; Weights/train/re
 TRAIN = WEIGHTS / "train"
 sys.path.insert(0, str(TRAIN))
 
+import checkpoint  # noqa: E402
 import evaluate  # noqa: E402
 import export  # noqa: E402
 import metrics  # noqa: E402
@@ -26,7 +28,7 @@ import pack  # noqa: E402
 import prepare  # noqa: E402
 import train  # noqa: E402
 from conversion.model_file import ModelFile  # noqa: E402
-from keeper import validate  # noqa: E402
+from keeper import load_checkpoint, validate  # noqa: E402
 from model import DeepLabV3, cost, upsample  # noqa: E402
 from samples import Samples  # noqa: E402
 from store import CLASSES, GRID, VOID, Store  # noqa: E402
@@ -357,13 +359,61 @@ def test_training_learns_stops_resumes_and_ends_in_a_model_file(work, teacher, d
     assert "60 pictures" in found
     assert "| cat |" in found
     # PyTorch on the packed pictures says the same as ONNX Runtime on the files.
-    net, saved = export.load(work / "checkpoint.pt")
+    net, saved = checkpoint.read(work / "checkpoint.pt")
     net.set_stride(saved["stride"])
     store = Store(work)
     pictures = [index for index, entry in enumerate(store.entries) if entry["kind"] == "voc"]
     measured = json.loads((tmp_path / "figures.json").read_text())["model"]
     for name, value in validate(net, store, pictures, saved["size"]).items():
         assert measured[name] == pytest.approx(value, abs=0.005), name
+
+
+def checkpoint_of(path, **changes):
+    """A checkpoint of an untrained network."""
+    shape = {"expansion": 1, "last": 0.5, "head": 32, "stem": 32}
+    content = {"network": shape, "size": 33, "stride": 16, "seen": 100, "values": torch.zeros(1)}
+    checkpoint.write(content | {"average_state": DeepLabV3(**shape).state_dict()} | changes, path)
+    return path
+
+
+def test_damaged_checkpoints_are_refused(tmp_path):
+    path = checkpoint_of(tmp_path / "checkpoint.pt")
+    assert checkpoint.read(path)[1]["seen"] == 100
+    data = path.read_bytes()
+    for damaged in (b"", b"no checkpoint", data[:1000], data[:-1000]):
+        path.write_bytes(damaged)
+        with pytest.raises(SystemExit, match=r"checkpoint\.pt: .* damaged"):
+            checkpoint.read(path)
+    for changes in ({"stride": 5}, {"size": 0}, {"network": {"expansion": 1}}, {"average_state": {}}):
+        with pytest.raises(SystemExit, match=r"checkpoint\.pt: .* damaged"):
+            checkpoint.read(checkpoint_of(path, **changes))
+
+
+def test_a_model_file_is_made_of_finite_weights_at_a_size_that_fits(tmp_path, capsys):
+    state = DeepLabV3(1, 0.5, 32, 32).state_dict()
+    state["head.classes.bias"][0] = float("nan")
+    path, target = checkpoint_of(tmp_path / "checkpoint.pt", average_state=state), tmp_path / "m.safetensors"
+    with pytest.raises(SystemExit, match=r"export\.py: layer classes: its bias holds a value that is not finite"):
+        export.main([str(path), str(target)])
+    with pytest.raises(SystemExit):
+        export.main([str(path), str(target), "--size", "64"])
+    assert "such as 65" in capsys.readouterr().err
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    "head, end, values, named",
+    [(64, 200, True, "--head 32"), (32, 100, True, "set a larger --end"), (32, 200, False, r"best\.pt")],
+)
+def test_training_goes_on_from_its_own_checkpoint_alone(tmp_path, head, end, values, named):
+    path = checkpoint_of(tmp_path / "checkpoint.pt")
+    if not values:
+        saved = checkpoint.read(path)[1]
+        del saved["values"]
+        checkpoint.write(saved, path)
+    shape = {"expansion": 1, "last": 0.5, "head": head, "stem": 32}
+    with pytest.raises(SystemExit, match=rf"checkpoint\.pt.*{named}"):
+        load_checkpoint(argparse.Namespace(work=tmp_path, end=end), shape)
 
 
 def test_a_signal_saves_and_ends(work, teacher, tmp_path):
@@ -382,7 +432,7 @@ def test_a_signal_saves_and_ends(work, teacher, tmp_path):
         assert process.wait(timeout=120) == 0
     finally:
         process.kill()
-    assert export.load(tmp_path / "checkpoint.pt")[1]["seen"] > 0
+    assert checkpoint.read(tmp_path / "checkpoint.pt")[1]["seen"] > 0
 
 
 def test_a_pack_holds_what_training_needs(work, tmp_path):

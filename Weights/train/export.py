@@ -14,9 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import checkpoint
 import numpy as np
 import torch
-from model import ACTIVATIONS, DeepLabV3, Depthwise, Pointwise, upsample
+from command import count, ends_in_one_line
+from model import ACTIVATIONS, Depthwise, Pointwise, misfit, upsample
 from store import DEFAULT_WORK
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -35,21 +37,24 @@ MAX_BYTES = 3_000_000
 TOLERANCE = 0.02
 
 
+@ends_in_one_line
 def main(arguments):
     parser = argparse.ArgumentParser(
         prog="export.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("checkpoint", nargs="?", default=f"{DEFAULT_WORK}/checkpoint.pt", help="default: the last one")
     parser.add_argument("output", metavar="OUT.safetensors")
-    parser.add_argument("--size", type=int, help="side of the input; default: that of the stage the training was in")
-    parser.add_argument("--stride", type=int, help="output stride; default: likewise")
+    parser.add_argument("--size", type=count, help="side of the input; default: that of the stage the training was in")
+    parser.add_argument("--stride", type=count, help="output stride; default: likewise")
     parser.add_argument("--name", default=NAME)
     parser.add_argument("--licence", default=LICENCE)
     parser.add_argument("--upstream", default="trained by Weights/train of this project, from random weights")
     options = parser.parse_args(arguments)
     path = Path(options.checkpoint).expanduser()
-    net, saved = load(path)
+    net, saved = checkpoint.read(path)
     size, stride = options.size or saved["size"], options.stride or saved["stride"]
+    if wrong := misfit(size, stride):
+        parser.error(f"--size and --stride: {wrong}")
     net.set_stride(stride)
     facts = Facts(
         scale=[1 / 127.5],
@@ -68,20 +73,9 @@ def main(arguments):
     print(f"ONNX Runtime against PyTorch: relative difference at most {worst:.4f}, {same:.2%} of the labels the same")
     if len(data) > MAX_BYTES:
         sys.exit(f"export.py: {len(data)} bytes are more than {MAX_BYTES}: set a smaller --expansion or --last")
-    if worst > TOLERANCE:
+    if not worst <= TOLERANCE:
         sys.exit(f"export.py: a difference of {worst:.4f} is more than {TOLERANCE}")
     write(options.output, data)
-
-
-def load(path):
-    """(network with the averaged weights, the checkpoint)."""
-    try:
-        saved = torch.load(path, map_location="cpu")
-    except FileNotFoundError:
-        raise SystemExit(f"export.py: {path} is absent: train first") from None
-    net = DeepLabV3(**saved["network"])
-    net.load_state_dict(saved["average_state"])
-    return net.requires_grad_(False), saved
 
 
 class Writer:
@@ -151,7 +145,8 @@ def compare(data, net, size):
         with torch.no_grad():
             logits = net(torch.from_numpy(tensor).permute(0, 2, 3, 1))[0]
             expected = upsample(logits.permute(0, 3, 1, 2), size)[0].numpy()
-        worst = max(worst, float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1)))
+        # As NumPy compares: what is not a number stays.
+        worst = float(np.maximum(worst, np.abs(found - expected).max() / np.maximum(np.abs(expected).max(), 1)))
         same.append(float((found.argmax(0) == expected.argmax(0)).mean()))
     return worst, float(np.mean(same))
 

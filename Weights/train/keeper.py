@@ -4,8 +4,10 @@ import csv
 import math
 import time
 
+import checkpoint
 import numpy as np
 import torch
+from command import naming
 from metrics import confusion, figures, to_source
 from model import DeepLabV3, upsample
 from PIL import Image
@@ -72,7 +74,8 @@ class Keeper:
             self.adam(gradient * min(1, 5 / (norm + 1e-6)))
         seen = int(shared.state[0]) + pictures
         shared.state[0] = seen
-        # The average forgets after a sixth of all pictures, at most after 10,000; at the end the small steps average.
+        # The average forgets after a sixth of the pictures seen, at most after 10,000; at the end the small steps
+        # average by themselves.
         memory = min(seen / 6, (options.end - seen) / 3, 10_000) + pictures
         fresh = 1 - math.exp(-pictures / memory)
         self.average.lerp_(self.values, fresh)
@@ -122,7 +125,7 @@ class Keeper:
         }
         path = self.options.work / "log.csv"
         fresh = not path.exists()
-        with open(path, "a", newline="") as file:
+        with naming(path), open(path, "a", newline="") as file:
             writer = csv.DictWriter(file, LOG_COLUMNS, restval="")
             if fresh:
                 writer.writeheader()
@@ -149,28 +152,27 @@ class Keeper:
             "sizes": self.sizes,
             "best": self.best,
         }
-        write(common | training, options.work / "checkpoint.pt")
+        checkpoint.write(common | training, options.work / "checkpoint.pt")
         merit = self.measure(size, stride)
         if merit > self.best:
             self.best = merit
-            write(common, options.work / "best.pt")
+            checkpoint.write(common, options.work / "best.pt")
         self.last_save = time.time()
 
 
-def write(content, path):
-    """The whole file or nothing."""
-    part = path.with_name(path.name + ".part")
-    torch.save(content, part)
-    part.replace(path)
-
-
-def load_checkpoint(options, weights):
+def load_checkpoint(options, shape):
+    """What `save` wrote, where it is of a network of this shape and not at its end."""
     path = options.work / "checkpoint.pt"
     if not path.exists():
         raise SystemExit(f"{path} is absent: begin without --resume")
-    saved = torch.load(path, map_location="cpu")
-    if len(saved["values"]) != len(weights.values):
-        raise SystemExit(f"{path} is of another network: {saved['network']}; set --expansion and --head")
+    _, saved = checkpoint.read(path)
+    if "values" not in saved:
+        raise SystemExit(f"{path}: it does not have what it takes to go on, as best.pt has not")
+    if saved["network"] != shape:
+        told = ", ".join(f"--{name} {saved['network'][name]}" for name in ("expansion", "last", "head"))
+        raise SystemExit(f"{path} is of a network with {told}: set these")
+    if saved["seen"] >= options.end:
+        raise SystemExit(f"{path} has seen {saved['seen']} pictures and is at its end: set a larger --end to go on")
     return saved
 
 

@@ -132,7 +132,7 @@ def run(options):
         torch.set_float32_matmul_precision("high")
     trainee = new_trainee(options)
     weights = Weights(trainee.net)
-    saved = load_checkpoint(options, weights) if options.resume else None
+    saved = load_checkpoint(options, trainee.net.shape) if options.resume else None
     shared = Shared(options, weights.values if saved is None else saved["values"])
     if saved is not None:
         shared.state[0] = saved["seen"]
