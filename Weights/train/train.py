@@ -10,6 +10,7 @@ folder has the course.
 """
 
 import argparse
+import contextlib
 import math
 import multiprocessing
 import os
@@ -33,6 +34,7 @@ from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 from trainee import Trainee, Weights
 
 STAGES = "193:16:40000,257:16"
+ENDINGS = (signal.SIGTERM, signal.SIGINT)
 
 
 @ends_in_one_line
@@ -143,16 +145,20 @@ def run(options):
     def stop(*_):
         keeper.stopping = True  # the end is shared between the barriers of a step, so that all see it at once
 
-    for kind in (signal.SIGTERM, signal.SIGINT):
+    for kind in ENDINGS:
         signal.signal(kind, stop)
+    hold_signals()  # in the processes that begin here too: the first one says when to end
     for rank in range(1, options.workers):
         process = shared.context.Process(target=help_along, args=(options, shared, rank), daemon=True)
         process.start()
         threading.Thread(target=watch, args=(process, shared), daemon=True).start()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
     try:
         work_along(options, trainee, weights, shared, 0, keeper)
     except threading.BrokenBarrierError:
-        raise SystemExit("a worker ended early; the last checkpoint stands, go on with --resume") from None
+        raise SystemExit("train.py: a worker ended early; where there is a checkpoint, go on with --resume") from None
+    finally:
+        shared.barrier.abort()  # whatever ended this process, nobody waits for it
 
 
 def new_trainee(options):
@@ -164,6 +170,11 @@ def new_trainee(options):
     return trainee
 
 
+def hold_signals(*_):
+    """Keeps from this process, and those that it begins, the signals that end a training."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
+
+
 def watch(process, shared):
     """Ends the waiting of the others when a worker has died."""
     process.join()
@@ -173,8 +184,6 @@ def watch(process, shared):
 
 def help_along(options, shared, rank):
     """Another process: a gradient for each step."""
-    for kind in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(kind, signal.SIG_IGN)  # the first process says when to end
 
     def follow():
         multiprocessing.parent_process().join()
@@ -184,7 +193,8 @@ def help_along(options, shared, rank):
     torch.manual_seed(options.seed + 1_000_000_007 * rank + int(shared.state[0]))
     torch.set_num_threads(options.threads)
     trainee = new_trainee(options)
-    work_along(options, trainee, Weights(trainee.net), shared, rank, None)
+    with contextlib.suppress(threading.BrokenBarrierError):  # another process ended, and tells why
+        work_along(options, trainee, Weights(trainee.net), shared, rank, None)
 
 
 def work_along(options, trainee, weights, shared, rank, keeper):
@@ -196,7 +206,8 @@ def work_along(options, trainee, weights, shared, rank, keeper):
     trainee.train()
     if keeper is not None:
         keeper.begin(values, gradient)
-    batches = DataLoader(Batches(options, shared.state, rank), batch_size=None, num_workers=options.loaders)
+    source = Batches(options, shared.state, rank)
+    batches = DataLoader(source, batch_size=None, num_workers=options.loaders, worker_init_fn=hold_signals)
     for size, stride, batch in batches:
         gradient.zero_()
         apart = int(shared.state[0]) < options.apart
