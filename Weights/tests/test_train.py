@@ -4,6 +4,7 @@ import argparse
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -124,14 +125,14 @@ def test_validation_pictures_have_true_masks_and_are_not_trained_on(work):
     assert not set(kept) & set(store.training())
 
 
-def test_the_teacher_is_asked_once_and_remembered_closely(work, teacher, data):
+def test_the_teacher_is_asked_once_and_remembered_closely(work, teacher, monkeypatch):
     store, asked = Store(work), prepare.Teacher(str(teacher), 1)
     assert store.done[:].all()
     probabilities = asked.answer(store.picture(5), False)
     kept = np.exp(-store.teacher[5].astype(np.float32) / 16)
     assert np.abs(kept - probabilities).max() < 0.04
     before = os.stat(work / "teacher.bin").st_mtime_ns
-    asked.session = None  # it would fail if it were asked again
+    monkeypatch.setattr(prepare.Teacher, "answer", None)  # it would fail if it were asked again
     prepare.ask_teacher(store, str(teacher), False, 1)
     assert os.stat(work / "teacher.bin").st_mtime_ns == before
 
@@ -447,6 +448,50 @@ def test_a_pack_holds_what_training_needs(work, tmp_path):
     picture, target, _ = samples.batch(2, 65, 17)
     assert picture.shape == (2, 65, 65, 3)
     assert target.shape == (2, CLASSES, 17, 17)
+
+
+def test_a_damaged_pack_is_refused(work, tmp_path):
+    path = tmp_path / "all.zip"
+    pack.main(["pack", "--work", str(work), str(path)])
+    data = path.read_bytes()
+    middle = len(data) // 2
+    for damaged in (b"", b"no pack", data[:middle], data[:middle] + bytes(3000) + data[middle + 3000 :]):
+        path.write_bytes(damaged)
+        with pytest.raises(SystemExit, match=r"all\.zip: it is no pack, or damaged"):
+            pack.main(["unpack", "--work", str(tmp_path / "copy"), str(path)])
+        with pytest.raises(SystemExit, match="no index"):
+            Store(tmp_path / "copy")
+    with pytest.raises(SystemExit, match=r"absent/all\.zip.*: No such file"):
+        pack.main(["pack", "--work", str(work), str(tmp_path / "absent" / "all.zip")])
+    assert sorted(os.listdir(tmp_path)) == ["all.zip", "copy"]
+
+
+@pytest.mark.parametrize("name", ["pictures.bin", "masks.bin", "teacher.bin", "done.bin", "index.json"])
+def test_a_work_folder_whose_files_do_not_fit_is_refused(work, tmp_path, name):
+    for file in ("pictures.bin", "masks.bin", "teacher.bin", "done.bin", "index.json"):
+        (tmp_path / file).write_bytes((work / file).read_bytes()[: -1 if file == name else None])
+    with pytest.raises(SystemExit, match=rf"{name}: .*remove .* run prepare\.py again"):
+        Store(tmp_path)
+
+
+def test_pictures_and_masks_that_cannot_be_are_named(data, tmp_path):
+    shutil.copytree(data / "ccp", tmp_path / "data" / "voc")
+    picture, mask = tmp_path / "data/voc/images/b2.jpg", tmp_path / "data/voc/masks/b2.png"
+    arguments = ["--data", str(tmp_path / "data"), "--work", str(tmp_path / "work")]
+    measuring = ["--data", str(tmp_path / "data"), str(WEIGHTS / "silhouette-deeplabv3.safetensors")]
+    kept = mask.read_bytes()
+    shape = np.asarray(Image.open(mask)).shape
+    for wrong in (np.zeros((4, 4), np.uint8), np.full(shape, 21, np.uint8), np.zeros((*shape, 3), np.uint8)):
+        Image.fromarray(wrong).save(mask)
+        with pytest.raises(SystemExit, match=r"b2\.png: "):
+            prepare.main(arguments)
+    with pytest.raises(SystemExit, match=r"b2\.png: "):
+        evaluate.main(measuring)
+    mask.write_bytes(kept)
+    picture.write_bytes(picture.read_bytes()[:700])
+    with pytest.raises(SystemExit, match=r"b2\.jpg: it cannot be read"):
+        prepare.main(arguments)
+    assert not (tmp_path / "work/index.json").exists()
 
 
 def test_the_answer_is_shortened_to_its_two_likeliest_classes():

@@ -17,18 +17,17 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from metrics import MAIN, class_ious, confusion, figures, to_source
-from PIL import Image
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from conversion.errors import ConversionError
+from command import count, ends_in_one_line
 from conversion.known import VOC_LABELS
 from conversion.model_file import ModelFile
+from metrics import MAIN, class_ious, confusion, figures, to_source
+from PIL import Image
+from store import read_mask, read_picture
 
 SUBSETS = ("voc", "coco")
 
 
+@ends_in_one_line
 def main(arguments):
     parser = argparse.ArgumentParser(
         prog="evaluate.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -36,16 +35,14 @@ def main(arguments):
     parser.add_argument("models", metavar="MODEL", nargs="+")
     parser.add_argument("--data", required=True, help="a folder with voc/ or coco/, each of images and masks")
     parser.add_argument("--subset", choices=SUBSETS, help="one of the folders only")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=count, default=1)
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
     options = parser.parse_args(arguments)
     pairs = find_pairs(Path(options.data), [options.subset] if options.subset else SUBSETS)
-    try:
-        networks = [Runner(path, options.threads) for path in options.models]
-    except ConversionError as error:
-        sys.exit(f"evaluate.py: {error}")
+    networks = [Runner(path, options.threads) for path in options.models]
     matrices = [evaluate(network, pairs) for network in networks]
     names = [Path(path).stem for path in options.models]
+    names = [name if names.count(name) == 1 else path for name, path in zip(names, options.models)]
     print(report(names, matrices, len(pairs)))
     if options.json:
         ious = [dict(zip(VOC_LABELS, map(number, class_ious(matrix)))) for matrix in matrices]
@@ -119,9 +116,9 @@ def evaluate(network, pairs) -> np.ndarray:
     """The confusion matrix over all pairs. `network` has a method `labels`."""
     matrix = 0
     for picture_path, mask_path in pairs:
-        with Image.open(picture_path) as picture, Image.open(mask_path) as mask:
-            truth = np.asarray(mask)
-            matrix = matrix + confusion(truth, to_source(network.labels(picture), *truth.shape))
+        picture = read_picture(picture_path)
+        truth = read_mask(mask_path, *picture.shape[:2])
+        matrix = matrix + confusion(truth, to_source(network.labels(Image.fromarray(picture)), *truth.shape))
     return matrix
 
 

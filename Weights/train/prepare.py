@@ -9,18 +9,32 @@ train.py can run meanwhile: it takes up what has been answered so far.
 """
 
 import argparse
-import json
+import math
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+from command import count, ends_in_one_line, naming
+from conversion.known import VOC_LABELS
+from conversion.model_file import ModelFile
 from PIL import Image
-from store import CLASSES, DEFAULT_DATA, DEFAULT_WORK, GRID, KINDS, LOG_STEPS, VOID, Store
+from store import (
+    ANSWER,
+    CLASSES,
+    DEFAULT_DATA,
+    DEFAULT_WORK,
+    GRID,
+    KINDS,
+    LOG_STEPS,
+    Store,
+    read_mask,
+    read_picture,
+    write_index,
+)
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-
+@ends_in_one_line
 def main(arguments):
     parser = argparse.ArgumentParser(
         prog="prepare.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -29,12 +43,11 @@ def main(arguments):
     parser.add_argument("--work", default=DEFAULT_WORK, help=f"folder for everything made; default {DEFAULT_WORK}")
     parser.add_argument("--teacher", help="a model file of 21 classes whose answers are learnt")
     parser.add_argument("--flip", action="store_true", help="average with the mirrored picture: twice the time")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=count, default=1)
     options = parser.parse_args(arguments)
     work = Path(options.work).expanduser()
-    work.mkdir(parents=True, exist_ok=True)
     if not (work / "index.json").exists():
-        pack_pictures(Path(options.data), work)
+        pack_pictures(find_pictures(Path(options.data).expanduser()), work)
     if options.teacher:
         ask_teacher(Store(work), options.teacher, options.flip, options.threads)
 
@@ -53,26 +66,21 @@ def find_pictures(data: Path) -> list:
     return found
 
 
-def pack_pictures(data: Path, work: Path):
-    """Decodes everything once. The index is written last: without it nothing counts."""
+def pack_pictures(found: list, work: Path):
+    """Decodes everything once."""
     entries, started = [], time.time()
-    with open(work / "pictures.bin", "wb") as pictures, open(work / "masks.bin", "wb") as masks:
-        for kind, name, path, mask_path in find_pictures(data):
-            picture = np.asarray(Image.open(path).convert("RGB"))
+    work.mkdir(parents=True, exist_ok=True)
+    with naming(work), open(work / "pictures.bin", "wb") as pictures, open(work / "masks.bin", "wb") as masks:
+        for kind, name, path, mask_path in found:
+            picture = read_picture(path)
             height, width = picture.shape[:2]
             pictures.write(picture.tobytes())
             if mask_path is not None:
-                mask = np.asarray(Image.open(mask_path))
-                if mask.dtype != np.uint8 or mask.shape != (height, width):
-                    raise SystemExit(f"{mask_path}: expected an 8-bit mask of {width}x{height}")
-                if (wrong := (mask >= CLASSES) & (mask != VOID)).any():
-                    raise SystemExit(f"{mask_path}: value {mask[wrong][0]} is no class")
-                masks.write(mask.tobytes())
+                masks.write(read_mask(mask_path, height, width).tobytes())
             entries.append(
                 {"name": name, "kind": kind, "height": height, "width": width, "mask": mask_path is not None}
             )
-    (work / "index.json.part").write_text(json.dumps(entries))
-    (work / "index.json.part").rename(work / "index.json")
+    write_index(work, entries)
     print(f"{len(entries)} pictures packed in {time.time() - started:.0f} s", flush=True)
 
 
@@ -82,16 +90,17 @@ class Teacher:
     def __init__(self, path, threads):
         import onnx
         import onnxruntime
-        from conversion.model_file import ModelFile
         from conversion.to_onnx import to_onnx
 
         self.model = model = ModelFile(path)
         writers = {layer["output"]: layer for layer in model.layers}
         last = writers[model.document["output"]["name"]]
-        while last["op"] == "resizeBilinear":
-            last = writers[last["inputs"][0]]
-        if last["op"] != "conv2d" or model.shapes[last["output"]][2] != CLASSES:
+        while last is not None and last["op"] == "resizeBilinear":
+            last = writers.get(last["inputs"][0])
+        if last is None or last["op"] != "conv2d" or model.shapes[last["output"]][2] != CLASSES:
             raise SystemExit(f"{path}: no network that ends with a convolution to {CLASSES} classes")
+        if model.document["labels"] != list(VOC_LABELS) or model.document["input"]["order"] != "RGB":
+            raise SystemExit(f"{path}: its classes must be those of PASCAL VOC in their order, its input RGB")
         graph = to_onnx(model)
         del graph.graph.output[:]
         graph.graph.output.append(onnx.helper.make_empty_tensor_value_info(last["output"]))
@@ -100,7 +109,7 @@ class Teacher:
         self.session = onnxruntime.InferenceSession(
             graph.SerializeToString(), settings, providers=["CPUExecutionProvider"]
         )
-        self.to_grid = pooling(model.shapes[last["output"]][0], GRID)
+        self.to_grid = [pooling(side, GRID) for side in model.shapes[last["output"]][:2]]
 
     def answer(self, picture, flip):
         """Probabilities CLASSES x GRID x GRID for an 8-bit picture."""
@@ -111,7 +120,8 @@ class Teacher:
             tensor = self.model.normalise(picture[:, ::step])
             logits = self.session.run(None, {size["name"]: np.ascontiguousarray(tensor)})[0][0]
             answers.append(softmax(logits)[..., ::step])
-        return self.to_grid @ (sum(answers) / len(answers)) @ self.to_grid.T
+        rows, columns = self.to_grid
+        return rows @ (sum(answers) / len(answers)) @ columns.T
 
 
 def pooling(size, cells):
@@ -129,22 +139,30 @@ def softmax(logits):
 
 def ask_teacher(store, path, flip, threads):
     """Answers for all pictures that have none yet, in an order that mixes all kinds."""
-    teacher = Teacher(path, threads)
-    answers = store.map_file("teacher.bin", (CLASSES, GRID, GRID), "r+")
-    order = np.random.default_rng(0).permutation(len(store))
-    done = store.map_file("done.bin", (), "r+")  # last: from now on the answers count
-    started, fresh = time.time(), 0
-    for index in order:
-        if done[index]:
-            continue
-        probabilities = teacher.answer(store.picture(index), flip)
-        answers[index] = np.clip(np.round(-np.log(np.maximum(probabilities, 1e-9)) * LOG_STEPS), 0, 255)
-        done[index] = 1
-        fresh += 1
-        if fresh % 200 == 0:
-            rate = fresh / (time.time() - started)
-            print(f"teacher: {int(done.sum())} of {len(store)}, {rate:.2f} pictures/s", flush=True)
-    print(f"teacher: {int(done.sum())} of {len(store)} answered", flush=True)
+    teacher, folder, size = Teacher(path, threads), store.folder, math.prod(ANSWER)
+    if store.done is None:
+        for name, length in (("teacher.bin", size), ("done.bin", 1)):  # the answers count once there is done.bin
+            with open(folder / name, "wb") as file:
+                file.truncate(length * len(store))
+    # Written, not mapped: a write to a map on a full disk ends the process.
+    with naming(folder), open(folder / "teacher.bin", "r+b") as answers, open(folder / "done.bin", "r+b") as marks:
+        done = np.frombuffer(marks.read(), np.uint8).copy()
+        started, fresh = time.time(), 0
+        for index in np.random.default_rng(0).permutation(len(store)):
+            if done[index]:
+                continue
+            probabilities = teacher.answer(store.picture(index), flip)
+            answer = np.clip(np.round(-np.log(np.maximum(probabilities, 1e-9)) * LOG_STEPS), 0, 255)
+            for file, at, data in ((answers, index * size, answer.astype(np.uint8).tobytes()), (marks, index, b"\1")):
+                file.seek(at)
+                file.write(data)
+                file.flush()
+            done[index] = 1
+            fresh += 1
+            if fresh % 200 == 0:
+                rate = fresh / (time.time() - started)
+                print(f"teacher: {done.sum(dtype=int)} of {len(store)}, {rate:.2f} pictures/s", flush=True)
+    print(f"teacher: {done.sum(dtype=int)} of {len(store)} answered", flush=True)
 
 
 if __name__ == "__main__":

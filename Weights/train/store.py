@@ -11,13 +11,16 @@ The grid spans the picture from corner to corner: cell (0, 0) is its first pixel
 
 import hashlib
 import json
+import math
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 CLASSES = 21
 VOID = 255
 GRID = 33
+ANSWER = (CLASSES, GRID, GRID)
 LOG_STEPS = 16
 
 # Pictures of these kinds have masks that are true everywhere; `ccp` labels one person and nobody behind.
@@ -34,38 +37,70 @@ def is_validation(name: str, kind: str) -> bool:
     return kind in TRUE_MASKS and hashlib.sha256(name.encode()).digest()[0] % VALIDATION_SHARE == 0
 
 
+def write_index(work, entries):
+    """Writes index.json, after all else: without it nothing counts."""
+    (work / "index.json.part").write_text(json.dumps(entries))
+    (work / "index.json.part").rename(work / "index.json")
+
+
+def read_picture(path) -> np.ndarray:
+    """Height x width x 3 of a file."""
+    try:
+        with Image.open(path) as picture:
+            return np.asarray(picture.convert("RGB"))
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise SystemExit(f"{path}: it cannot be read ({error})") from None
+
+
+def read_mask(path, height, width) -> np.ndarray:
+    """Height x width of class indices and VOID, of a file."""
+    try:
+        with Image.open(path) as picture:
+            mask = np.asarray(picture)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise SystemExit(f"{path}: it cannot be read ({error})") from None
+    if mask.dtype != np.uint8 or mask.shape != (height, width):
+        raise SystemExit(f"{path}: expected an 8-bit mask of {width}x{height}")
+    if (wrong := (mask >= CLASSES) & (mask != VOID)).any():
+        raise SystemExit(f"{path}: value {mask[wrong][0]} is no class")
+    return mask
+
+
 class Store:
     """The packed files of a work folder, mapped into memory."""
 
     def __init__(self, work):
         self.folder = Path(work).expanduser()
+        picture = mask = 0
         try:
             self.entries = json.loads((self.folder / "index.json").read_text())
+            for entry in self.entries:
+                area = entry["height"] * entry["width"]
+                entry["at"], entry["mask_at"] = picture, mask if entry["mask"] else None
+                picture += 3 * area
+                mask += area if entry["mask"] else 0
         except FileNotFoundError:
             raise SystemExit(f"{self.folder}: no index.json; run prepare.py first") from None
-        picture = mask = 0
-        for entry in self.entries:
-            area = entry["height"] * entry["width"]
-            entry["at"], entry["mask_at"] = picture, mask if entry["mask"] else None
-            picture += 3 * area
-            mask += area if entry["mask"] else 0
-        self.pictures = np.memmap(self.folder / "pictures.bin", np.uint8, "r")
-        self.masks = np.memmap(self.folder / "masks.bin", np.uint8, "r") if mask else None
+        except (ValueError, TypeError, KeyError):
+            raise SystemExit(f"{self.folder}/index.json: damaged; remove it and run prepare.py again") from None
+        self.pictures = self.map_file("pictures.bin", picture)
+        self.masks = self.map_file("masks.bin", mask) if mask else None
         self.teacher = self.done = None
         if (self.folder / "done.bin").exists():
-            self.teacher = self.map_file("teacher.bin", (CLASSES, GRID, GRID), "r")
-            self.done = self.map_file("done.bin", (), "r")
+            self.teacher = self.map_file("teacher.bin", *(len(self), *ANSWER))
+            self.done = self.map_file("done.bin", len(self))
 
     def __len__(self):
         return len(self.entries)
 
-    def map_file(self, name, shape, mode):
-        """One row a picture of 8-bit values."""
-        path, whole = self.folder / name, (len(self.entries), *shape)
-        if mode != "r" and (not path.exists() or path.stat().st_size != np.prod(whole)):
-            with open(path, "wb") as file:
-                file.truncate(int(np.prod(whole)))
-        return np.memmap(path, np.uint8, mode, shape=whole)
+    def map_file(self, name, *shape):
+        """8-bit values that other processes may change meanwhile."""
+        path, expected = self.folder / name, math.prod(shape)
+        size = path.stat().st_size if path.exists() else 0
+        if size != expected or not size:
+            made = "teacher.bin and done.bin" if name in ("teacher.bin", "done.bin") else "index.json"
+            raise SystemExit(f"{path}: {size} bytes, not {expected}; remove {made} and run prepare.py again")
+        return np.memmap(path, np.uint8, "r", shape=shape)
 
     def picture(self, index) -> np.ndarray:
         """Height x width x 3."""
