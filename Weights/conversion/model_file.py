@@ -18,8 +18,14 @@ class ModelFile:
             with safe_open(path, "np") as file:
                 self.document = json.loads((file.metadata() or {})["silhouette"])
                 self.tensors = {name: file.get_tensor(name) for name in list(file.keys())}
+            self.read()
+        except ConversionError as error:
+            raise ConversionError(f"{path}: {error}") from None
         except Exception as error:  # safetensors raises an exception of its own, and OSError, and json's
             raise ConversionError(f"{path}: it is no model file ({type(error).__name__})") from None
+
+    def read(self):
+        """What follows from the document."""
         self.layers = self.document["layers"]
         size = self.document["input"]
         self.shapes = {size["name"]: check((size["height"], size["width"], len(size["scale"])), "the input")}

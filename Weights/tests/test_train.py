@@ -28,6 +28,7 @@ import operators  # noqa: E402
 import pack  # noqa: E402
 import prepare  # noqa: E402
 import train  # noqa: E402
+from conversion.errors import ConversionError  # noqa: E402
 from conversion.model_file import ModelFile  # noqa: E402
 from keeper import load_checkpoint, validate  # noqa: E402
 from model import DeepLabV3, cost, upsample  # noqa: E402
@@ -265,12 +266,29 @@ def test_the_teacher_is_read_as_the_network_it_is(teacher, tmp_path):
     assert (labels == evaluate.Runner(teacher).labels(picture)).mean() > 0.99
     assert len(np.unique(labels)) > 1
 
+
+def test_what_is_no_teacher_is_refused(teacher, tmp_path, monkeypatch):
+    path = tmp_path / "odd.safetensors"
+
+    def refused(named, net, **changes):
+        facts = {"scale": [1 / 127.5], "bias": [-1], "order": "RGB", "labels": export.VOC_LABELS, "name": "odd"}
+        path.write_bytes(export.model_bytes(net, 33, export.Facts(**facts | changes), {}))
+        with pytest.raises(SystemExit, match=rf"odd\.safetensors: .*{named}"):
+            load_teacher(path)
+
     torch.manual_seed(1)
-    facts = export.Facts(scale=[1 / 127.5], bias=[-1], order="RGB", labels=export.VOC_LABELS, name="small")
-    small = tmp_path / "small.safetensors"
-    small.write_bytes(export.model_bytes(DeepLabV3(1, 0.5, 32, 16), 33, facts, {}))
-    with pytest.raises(SystemExit, match=r"small\.safetensors: .*block1/expand"):
-        load_teacher(small)
+    refused("block1/expand", DeepLabV3(1, 0.5, 32, 16))
+    wide = DeepLabV3(**WIDE)
+    refused("from -1 to 1", wide, order="BGR")
+    refused("from -1 to 1", wide, bias=[0])
+    refused("PASCAL VOC", wide, labels=export.VOC_LABELS[::-1])
+    monkeypatch.setattr(export, "ACTIVATIONS", export.ACTIVATIONS | {6.0: "hardSwish"})
+    refused("hardSwish, not relu6", wide)
+    written = path.read_bytes()
+    for data in (b"", written[:5000], written.replace(b"layers", b"levels")):
+        path.write_bytes(data)
+        with pytest.raises(ConversionError, match=r"odd\.safetensors: it is no model file"):
+            load_teacher(path)
 
 
 def test_layers_begin_with_results_of_a_standard_size(teacher):
