@@ -3,6 +3,7 @@
 
 import ctypes
 import os
+import shlex
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,6 +12,7 @@ import torch
 from torch.nn import functional
 
 NO_LIMIT = float("inf")
+# With gcc, -ffast-math also makes numbers below 1e-38 zero in the whole process: no harm here.
 FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-std=c++17", "-shared", "-fPIC", "-w")
 
 
@@ -18,19 +20,19 @@ def compiled():
     """kernels.cpp, compiled for this processor; None where that cannot be."""
     if os.environ.get("SILHOUETTE_TRAIN_KERNELS") == "0":
         return None
-    with tempfile.TemporaryDirectory() as folder:
-        library = f"{folder}/kernels.so"
-        try:
-            source = Path(__file__).with_name("kernels.cpp")
-            command = [os.environ.get("CXX", "c++"), *FLAGS, str(source), "-o", library]
-            subprocess.run(command, check=True, capture_output=True)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            library, source = f"{folder}/kernels.so", Path(__file__).with_name("kernels.cpp")
+            command = [*shlex.split(os.environ.get("CXX") or "c++"), *FLAGS, str(source), "-o", library]
+            subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL)
             kernels = ctypes.CDLL(library)
-        except (OSError, subprocess.CalledProcessError) as error:
-            reason = (getattr(error, "stderr", b"") or str(error).encode()).decode(errors="replace").splitlines()[0]
-            print(f"operators.py: PyTorch's own operators are used, which takes twice as long ({reason})", flush=True)
-            return None
-    kernels.distance.restype = ctypes.c_double
-    return kernels
+            kernels.distance.restype = ctypes.c_double
+            return kernels
+    except (OSError, ValueError, AttributeError, subprocess.CalledProcessError) as error:
+        said = (getattr(error, "stderr", None) or str(error).encode()).decode(errors="replace").splitlines()
+        reason = next((line for line in said if line.strip()), type(error).__name__)
+        print(f"operators.py: PyTorch's own operators are used, which takes twice as long ({reason})", flush=True)
+        return None
 
 
 KERNELS = compiled()
