@@ -4,6 +4,7 @@ import argparse
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -189,6 +190,24 @@ def test_the_objects_of_another_sample_are_pasted_with_what_is_said_of_them(work
         assert samples.pasted(below, sample(200, 15, columns, 1.0)) is below
 
 
+@pytest.mark.parametrize("masked", [False, True])
+def test_pictures_without_masks_are_trained_on_by_the_answers_alone(data, teacher, tmp_path, masked):
+    """Of `voc` too, where a picture has lost its mask; without any mask there is nothing to measure on."""
+    (tmp_path / "data/voc").mkdir(parents=True)
+    shutil.copytree(data / "unlabelled", tmp_path / "data/voc/images")
+    if masked:
+        shutil.copytree(data / "voc", tmp_path / "data/coco")
+    prepare.main(["--data", str(tmp_path / "data"), "--work", str(tmp_path / "work")])
+    store = Store(tmp_path / "work")
+    assert bool(store.validation()) == masked
+    unmasked = [index for index, entry in enumerate(store.entries) if entry["kind"] == "voc"]
+    with pytest.raises(SystemExit, match=r"prepare\.py --teacher"):
+        Samples(store, unmasked, 0).draw()
+    prepare.main(["--work", str(tmp_path / "work"), "--teacher", str(teacher)])
+    store = Store(tmp_path / "work")
+    assert Samples(store, unmasked, 0).batch(4, 65, 17)[2].max() == 1
+
+
 def test_bystanders_are_left_to_the_teacher(work):
     store = Store(work)
     index = next(i for i, entry in enumerate(store.entries) if entry["kind"] == "ccp")
@@ -255,6 +274,14 @@ def test_our_distance_is_right(monkeypatch):
     found = both_ways(monkeypatch, lambda x: operators.distance(x, wanted, spread), noise(3, 5, 7, 32))
     for ours, theirs in zip(*found):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("compiler", ["false", "true", "no-compiler-of-this-name", "'open", "ld -shared -o /dev/null"])
+def test_without_a_compiler_training_goes_on(monkeypatch, capsys, compiler):
+    monkeypatch.setenv("SILHOUETTE_TRAIN_KERNELS", "1")
+    monkeypatch.setenv("CXX", compiler)
+    assert operators.compiled() is None
+    assert re.fullmatch(r"operators\.py: PyTorch's own operators .*\(.+\)\n", capsys.readouterr().out)
 
 
 def test_the_teacher_is_read_as_the_network_it_is(teacher, tmp_path):

@@ -99,9 +99,14 @@ class Keeper:
         self.values.mul_(1 - rate * self.options.decay).add_(change, alpha=-rate / (1 - BETAS[0] ** steps))
 
     def measure(self, size, stride):
-        """Logs the figures of the average on the validation pictures; gives the sum of the three that count."""
+        """Logs the figures of the average on the validation pictures; gives the sum of the three that count, 0 where
+        there are no such pictures."""
         overfit = self.options.overfit
         indices = self.store.training()[:overfit] if overfit else self.store.validation()
+        indices = [index for index in indices if self.store.truth_known(index)]
+        if not indices:
+            self.tell(size, stride, {})
+            return 0
         self.measured.load_state_dict(self.weights.state(self.average))
         self.measured.set_stride(stride)
         measured = validate(self.measured, self.store, indices, size)

@@ -22,7 +22,8 @@ class Samples:
     """
 
     def __init__(self, store, indices, seed, crop=0.5, pasted=0.5, plain=False):
-        self.store, self.indices, self.crop, self.pasting, self.plain = store, np.asarray(indices), crop, pasted, plain
+        self.store, self.indices = store, np.asarray(indices, int)
+        self.crop, self.pasting, self.plain = crop, pasted, plain
         self.random = np.random.default_rng(seed)
         self.presence = np.zeros((len(store), CLASSES), bool)
         self.looked = np.zeros(len(store), np.int8)  # 1: at its mask, 2: at the teacher's answer
@@ -33,7 +34,7 @@ class Samples:
         store = self.store
         answered = np.zeros(len(store), bool) if store.done is None else store.done[:] > 0
         for index in self.indices:
-            if store.entries[index]["kind"] in TRUE_MASKS or (store.entries[index]["mask"] and not answered[index]):
+            if store.truth_known(index) or (store.entries[index]["mask"] and not answered[index]):
                 if not self.looked[index]:
                     counts = np.bincount(store.mask(index)[::4, ::4].ravel(), minlength=256)[:CLASSES]
                     self.presence[index] = counts > 0.01 * counts.sum()

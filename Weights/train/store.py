@@ -32,11 +32,6 @@ DEFAULT_WORK = "~/.cache/silhouette/train"
 DEFAULT_DATA = "../shared/train"
 
 
-def is_validation(name: str, kind: str) -> bool:
-    """Whether the picture is kept out of training to measure on; fixed by its name."""
-    return kind in TRUE_MASKS and hashlib.sha256(name.encode()).digest()[0] % VALIDATION_SHARE == 0
-
-
 def write_index(work, entries):
     """Writes index.json, after all else: without it nothing counts."""
     (work / "index.json.part").write_text(json.dumps(entries))
@@ -116,9 +111,15 @@ class Store:
         shape = (entry["height"], entry["width"])
         return self.masks[entry["mask_at"] : entry["mask_at"] + shape[0] * shape[1]].reshape(shape)
 
+    def truth_known(self, index) -> bool:
+        """Whether the picture has a mask that is true everywhere."""
+        entry = self.entries[index]
+        return entry["mask"] and entry["kind"] in TRUE_MASKS
+
     def validation(self) -> list:
-        """The pictures that are kept out of training."""
-        return [i for i, entry in enumerate(self.entries) if is_validation(entry["name"], entry["kind"])]
+        """The pictures that are kept out of training: those to measure on, fixed by their names."""
+        share = lambda name: hashlib.sha256(name.encode()).digest()[0] % VALIDATION_SHARE
+        return [i for i, entry in enumerate(self.entries) if self.truth_known(i) and share(entry["name"]) == 0]
 
     def training(self) -> list:
         """The pictures to train on."""
