@@ -14,6 +14,8 @@ from PIL import Image
 from trainee import sizes
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
+# A step whose gradient is not finite is left out; after so many of them in a row there is no hope.
+ASTRAY = 50
 LOG_COLUMNS = (
     *("time", "pictures", "size", "stride", "rate", "loss", "distance", "pictures_per_second"),
     *("person", "accuracy", "main", "miou"),
@@ -56,6 +58,7 @@ class Keeper:
         self.saved = None
         measured = DeepLabV3(**self.trainee.net.shape)
         self.measured = measured.to(values.device).eval()
+        self.astray = 0
         self.losses, self.counted, self.since, self.last_save = [], 0, time.time(), time.time()
 
     def rate(self):
@@ -70,8 +73,12 @@ class Keeper:
         pictures = options.batch * options.workers
         gradient = self.gradient if options.workers == 1 else shared.gradients.mean(0)
         norm = float(gradient.norm())
+        self.astray += 1
         if math.isfinite(norm) and math.isfinite(losses[0]):
             self.adam(gradient * min(1, 5 / (norm + 1e-6)))
+            self.astray = 0
+        elif self.astray == ASTRAY:
+            raise SystemExit(f"train.py: no finite gradient in {ASTRAY} steps: begin anew with a smaller --rate")
         seen = int(shared.state[0]) + pictures
         shared.state[0] = seen
         # The average forgets after a sixth of the pictures seen, at most after 10,000; at the end the small steps
