@@ -595,6 +595,7 @@ def test_options_that_cannot_be_are_refused(option, value, named, tmp_path, caps
         (train, ("--work", "WORK", "--teacher", "t", "--workers", "2", "--loaders", "2"), "--workers"),
         (evaluate, ("--data", "nowhere", "model.safetensors"), "nowhere"),
         (export, ("nowhere.pt", "out.safetensors"), "nowhere.pt"),
+        (export, ("best.pt",), "best.pt: a model file's name"),
         (pack, ("pack", "--work", "WORK", "out.zip"), "prepare.py"),
     ],
 )

@@ -50,6 +50,8 @@ def main(arguments):
     parser.add_argument("--licence", default=LICENCE)
     parser.add_argument("--upstream", default="trained by Weights/train of this project, from random weights")
     options = parser.parse_args(arguments)
+    if not options.output.endswith(".safetensors"):
+        parser.error(f"{options.output}: a model file's name ends with .safetensors")
     path = Path(options.checkpoint).expanduser()
     net, saved = checkpoint.read(path)
     size, stride = options.size or saved["size"], options.stride or saved["stride"]

@@ -29,7 +29,7 @@ KINDS = ("voc", "coco", "ccp", "unlabelled")
 VALIDATION_SHARE = 22  # one of so many pairs of TRUE_MASKS is for validation: about 150
 
 DEFAULT_WORK = "~/.cache/silhouette/train"
-DEFAULT_DATA = "../shared/train"
+DEFAULT_DATA = Path(__file__).resolve().parents[3] / "shared/train"  # beside the checkout
 
 
 def write_index(work, entries):
