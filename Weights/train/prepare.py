@@ -142,7 +142,7 @@ def ask_teacher(store, path, flip, threads):
     teacher, folder, size = Teacher(path, threads), store.folder, math.prod(ANSWER)
     if store.done is None:
         for name, length in (("teacher.bin", size), ("done.bin", 1)):  # the answers count once there is done.bin
-            with open(folder / name, "wb") as file:
+            with naming(folder / name), open(folder / name, "wb") as file:
                 file.truncate(length * len(store))
     # Written, not mapped: a write to a map on a full disk ends the process.
     with naming(folder), open(folder / "teacher.bin", "r+b") as answers, open(folder / "done.bin", "r+b") as marks:
