@@ -32,7 +32,7 @@ import train  # noqa: E402
 from conversion.errors import ConversionError  # noqa: E402
 from conversion.model_file import ModelFile  # noqa: E402
 from keeper import load_checkpoint, validate  # noqa: E402
-from model import DeepLabV3, cost, upsample  # noqa: E402
+from model import DeepLabV3, Depthwise, Pointwise, Stem, cost, upsample  # noqa: E402
 from samples import Samples  # noqa: E402
 from store import CLASSES, GRID, VOID, Store  # noqa: E402
 from teacher import WIDE, load_teacher  # noqa: E402
@@ -335,6 +335,18 @@ def test_layers_begin_with_results_of_a_standard_size(teacher):
         assert torch.allclose(own[index].std((0, 1, 2)), half, rtol=1e-2)
 
 
+@pytest.mark.parametrize("layer", [Stem(16), Pointwise(3, 16, 6.0), Depthwise(3, 1)])
+def test_a_settled_layer_stays_as_it_is(layer):
+    x = torch.rand(2, 9, 9, 3)
+    with torch.no_grad():
+        layer.bias += 1
+        layer.settle(x)
+        settled = [p.clone() for p in layer.parameters()]
+        layer.settle(x)
+    for before, after in zip(settled, layer.parameters()):
+        torch.testing.assert_close(before, after, rtol=1e-4, atol=1e-4)
+
+
 def test_blocks_learn_apart_from_the_teacher(work, teacher):
     torch.manual_seed(0)
     store = Store(work)
@@ -462,13 +474,24 @@ def test_training_goes_on_from_its_own_checkpoint_alone(tmp_path, head, end, val
         load_checkpoint(argparse.Namespace(work=tmp_path, end=end), shape)
 
 
-def test_a_signal_saves_and_ends(work, teacher, tmp_path):
+def two_workers(work, teacher, folder):
+    """The command of a training in another work folder of the same pictures, which saves at every step."""
     for name in os.listdir(work):
         if name.endswith((".bin", ".json")):
-            os.symlink(work / name, tmp_path / name)
-    command = [sys.executable, TRAIN / "train.py", "--work", tmp_path, "--teacher", teacher, *SMALL]
-    command += ["--stages", "33:16", "--workers", "2", "--minutes", "0.001"]
-    process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE)
+            os.symlink(work / name, folder / name)
+    command = [sys.executable, TRAIN / "train.py", "--work", folder, "--teacher", teacher, *SMALL]
+    return [*map(str, command), "--stages", "33:16", "--workers", "2", "--minutes", "0"]
+
+
+def test_what_cannot_be_saved_ends_all_processes(work, teacher, tmp_path):
+    (tmp_path / "checkpoint.pt.part").mkdir()  # no file can be written there
+    ended = subprocess.run(two_workers(work, teacher, tmp_path), stderr=subprocess.PIPE, text=True, timeout=300)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines() == [f"train.py: {tmp_path}/checkpoint.pt.part: Is a directory"]
+
+
+def test_a_signal_saves_and_ends(work, teacher, tmp_path):
+    process = subprocess.Popen(two_workers(work, teacher, tmp_path), stdout=subprocess.PIPE)
     try:
         process.stdout.readline()  # it trains
         process.send_signal(signal.SIGSTOP)
