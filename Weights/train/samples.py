@@ -6,7 +6,6 @@ from store import CLASSES, GRID, LOG_STEPS, TRUE_MASKS, VOID
 
 # How much a true mask weighs beside the teacher's answer where there are both.
 MASK_SHARE = 0.5
-BACKGROUND = 0
 PERSON = 15
 
 PROBABILITIES = np.exp(-np.arange(256) / LOG_STEPS).astype(np.float32)
