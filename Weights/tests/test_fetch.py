@@ -241,6 +241,15 @@ def test_fetch_takes_a_file(tmp_path):
     assert done.returncode == 0 and (tmp_path / "there" / "model.safetensors").exists()
 
 
+def test_fetch_says_which_model_is_used_where_another_one_comes_first(tmp_path):
+    source, cache = tmp_path / "mine.onnx", tmp_path / "cache" / "silhouette"
+    source.write_bytes(DATA)
+    assert fetch(tmp_path, "--from", source, *FLAGS).stdout == f"the model is ready: {cache}/mine.safetensors\n"
+    (cache / "deeplabv3_257_mv_gpu.safetensors").write_bytes(b"here")
+    done = fetch(tmp_path, "--from", source, *FLAGS)
+    assert f"goes on using {cache}/deeplabv3_257_mv_gpu.safetensors: name this one with -m" in done.stdout
+
+
 @pytest.mark.parametrize("file", ["deeplabv3_257_mv_gpu.tflite", "DeepLabV3Int8LUT.mlmodel"])
 def test_fetch_takes_an_official_file_without_flags(file, tmp_path):
     done = fetch(tmp_path, "--from", shared("models", file))
