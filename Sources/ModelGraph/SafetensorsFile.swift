@@ -34,8 +34,8 @@ struct SafetensorsFile {
         let claimed = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
         guard claimed <= UInt64(Limits.headerByteCount) else {
             throw ModelFault(
-                "is no safetensors file: its header would have \(claimed) bytes, limit \(Limits.headerByteCount); "
-                    + convert
+                "is no safetensors file; \(convert) (its header would have \(claimed) bytes, limit "
+                    + "\(Limits.headerByteCount))"
             )
         }
         guard claimed <= UInt64(bytes.count - 8) else {

@@ -66,7 +66,7 @@ struct Main {
         }
         guard let page = helpPage(of: topic) else {
             let hint = nearest(to: topic, among: commandNames).map { "; did you mean \($0)?" } ?? ""
-            Console.report(singleLine("silhouette help: unknown command '\(topic)'\(hint)"))
+            Console.report(singleLine("silhouette help: unknown command '\(topic)'\(hint) (silhouette help lists all)"))
             return .usage
         }
         Console.print(page)

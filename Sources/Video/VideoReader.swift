@@ -71,7 +71,11 @@ public final class VideoReader: @unchecked Sendable {
         }
         hasEnded = true
         if isFirst, !stopping.withLock({ $0.hasBegun }) {
-            let reason = Film.reason(complaints.first ?? damage, film.source)
+            var reason = Film.reason(complaints.first ?? damage, film.source)
+            if complaints.first == nil, let start = film.options.start, start > 0 {
+                let length = film.info.duration.map { ", which has \(($0 * 10).rounded() / 10) s" } ?? ""
+                reason = "there is nothing \(start) s after the beginning of the film\(length)"
+            }
             throw VideoError("\(film.source.name): no frame could be read: \(reason)")
         }
         return nil

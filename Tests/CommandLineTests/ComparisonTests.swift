@@ -49,6 +49,12 @@ struct ComparisonTests {
             })
     }
 
+    @Test("Where the old notch reaches zero there is no upper bound")
+    func upperBound() {
+        #expect(Comparison(Self.summary(10, 1, 9), with: Self.summary(10, 1, 9)).upperBoundText.hasPrefix("1."))
+        #expect(Comparison(Self.summary(10, 1, 9), with: Self.summary(10, 60, 9)).upperBoundText == "more")
+    }
+
     @Test("Each run finds its counterpart; what has none is told, on both sides")
     func counterparts() throws {
         let twice = Self.steady.map { $0 * 2 }

@@ -68,6 +68,14 @@ struct OutputPlanTests {
         }
     }
 
+    @Test("The name of a picture is no folder for several photographs")
+    func folderNamedAsPicture() throws {
+        #expect(throws: UsageError.self) { try destination("absent/x.png", isBatch: true) }
+        #expect(try destination("absent/x.png/", isBatch: true) == .folder("absent/x.png/"))
+        #expect(try destination("absent/x", isBatch: true) == .folder("absent/x"))
+        #expect(try destination("absent/x.png", isBatch: false) == .file("absent/x.png"))
+    }
+
     @Test("One file or standard output takes one photograph")
     func single() {
         #expect(throws: UsageError.self) { try files(["a.jpg", "b.jpg"], .mask, .file("x.png")) }

@@ -84,7 +84,7 @@ struct ProgramTests {
             #expect(included.exitCode == 0)
             #expect(
                 included.errorLines == [
-                    "model: silhouette-deeplabv3 (comes with Silhouette; Weights/fetch gets a better one)"
+                    "model: silhouette-deeplabv3 (comes with Silhouette)"
                 ])
             let shown = try Program.run(["model"], in: folder)
             #expect(shown.text.hasPrefix("silhouette-deeplabv3\n"))

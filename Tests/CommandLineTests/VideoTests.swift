@@ -189,6 +189,21 @@ struct VideoTests {
         }
     }
 
+    @Test(
+        "What there is not is named",
+        arguments: [
+            (["-o", "b.mp4", "--start", "100"], "nothing 100.0 s after the beginning of the film, which has "),
+            (["-o", "/dev/video9999"], "'/dev/video9999' does not exist; the kernel module v4l2loopback"),
+        ])
+    func absences(arguments: [String], words: String) throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4", sound: false)
+            let outcome = try Program.run(["video", "a.mp4", "-m", Program.model, "-d", "cpu"] + arguments, in: folder)
+            #expect(outcome.exitCode != 0 && outcome.errorLines.count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains(words), "\(outcome.errors)")
+        }
+    }
+
     @Test("Without the programs it says what to install; a file size limit leaves nothing")
     func surroundings() throws {
         try withScratchFolder { folder in

@@ -57,7 +57,7 @@ private let containerLies: [Lie] = [
     Lie(
         name: "another kind of file",
         expected:
-            "is no safetensors file: its header would have 3696406720755531804 bytes, limit 16777216; \(convert)"
+            "is no safetensors file; \(convert) (its header would have 3696406720755531804 bytes, limit 16777216)"
     ) { _ in
         Array("\u{1c}\0\0\0TFL3............".utf8).enumerated().map { $0.offset == 7 ? 0x33 : $0.element }
     },
@@ -68,7 +68,7 @@ private let containerLies: [Lie] = [
     Lie(
         name: "header past every end",
         expected:
-            "is no safetensors file: its header would have 18446744073709551615 bytes, limit 16777216; \(convert)"
+            "is no safetensors file; \(convert) (its header would have 18446744073709551615 bytes, limit 16777216)"
     ) { _ in
         little(.max) + Array("{}".utf8)
     },

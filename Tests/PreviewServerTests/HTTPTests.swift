@@ -153,6 +153,7 @@ struct HTTPTests {
             // The other classes stay as they were.
             let others = (1..<21).filter { $0 != chosen }.map { "class=\($0)" }.joined(separator: "&")
             #expect(try post("?output=cutout&drop-class=\(chosen)").body == post("?output=cutout&\(others)").body)
+            #expect(try post("?output=mask&class=1,person").body == post("?output=mask&class=1&class=15").body)
             let recolored = (0..<21).map { "class-color=\($0)=%23123456" }.joined(separator: "&")
             for (output, more) in [
                 ("output=overlay", recolored), ("output=mask", recolored), ("output=mask&class=bicycle", "shift=-3"),
@@ -192,8 +193,20 @@ struct HTTPTests {
         ] {
             #expect(try status(query, body: file) == 400, "\(query)")
         }
+        for (query, words) in [
+            ("?class=1,unicorn", "no class 'unicorn'; it knows background, aeroplane"), ("?class=,", "class is empty"),
+            ("?output=composite", "output=composite needs background: a colour as #rrggbb, blur"),
+            ("?background=#ff0000", "%23"), ("?background=photo.jpg", "not 'photo.jpg'"),
+            ("?background=dim:2", "background needs a number from 0 to 1 for dim's amount, not '2'"),
+        ] {
+            let response = try TestClient(port: server.port).request("POST", "/api/segment" + query, body: file)
+            #expect(response.status == 400 && response.text.contains(words), "\(query): \(response.text)")
+        }
         #expect(try status("?output=mask", ["Accept": "text/html"], body: file) == 406)
         #expect(try status("", body: file) == 413)
+        #expect(
+            try TestClient(port: server.port).request("POST", "/api/segment", body: file).text
+                == "65x65 are more than 4224 pixels, the limit of this server\n")
         #expect(try status("", body: Array("no picture".utf8)) == 415)
         #expect(try status("", body: Array(TestServer.picture.encoded(as: .jpeg).prefix(300))) == 422)
         #expect(try status("", ["Content-Type": "multipart/form-data; boundary=b"], body: file) == 400)

@@ -6,6 +6,9 @@ extension EffectSettings {
         "background", "edges", "threshold", "shift", "feather", "opacity", "outline", "class-color",
     ]
 
+    /// What can be behind a picture that is posted.
+    static let backgrounds = "a colour as #rrggbb, \(Background.words.joined(separator: ", "))"
+
     /// Reads the parameters of an address.
     init(_ request: HTTPRequest) throws(WordError) {
         self.init()
@@ -13,7 +16,9 @@ extension EffectSettings {
             do throws(WordError) {
                 try set(name, to: text)
             } catch {
-                throw WordError("\(name): \(error.description)")
+                // What stands behind # in an address never comes here.
+                let hint = text.isEmpty ? " (in an address # is written %23)" : ""
+                throw WordError("\(name) \(error.description)\(hint)")
             }
         }
     }
@@ -30,8 +35,7 @@ extension EffectSettings {
         case "background":
             let background = try BackgroundSpecification(text)
             guard !background.isPicture else {
-                throw WordError(
-                    "is a colour as #rrggbb, \(Background.words.joined(separator: ", ")), not '\(background.text)'")
+                throw WordError("needs \(Self.backgrounds), not '\(background.text)'")
             }
             self.background = background
         case "edges":

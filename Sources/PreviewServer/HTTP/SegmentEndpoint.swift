@@ -9,7 +9,7 @@ import Silhouette
 /// gives way to them.
 ///
 ///     ?output=mask|overlay|cutout|composite|confidence   default: overlay; composite where a background is given
-///     &class=NAME or &drop-class=NAME (more than once; a label or an index)   &mask-size=source|model   &model=ID
+///     &class=NAME,NAME or &drop-class=NAME (labels or indices; or more than once)   &mask-size=source|model   &model=ID
 ///     &fit=stretch|letterbox|crop|tile   &background=blur|gray|dim|#rrggbb|gradient:...   and the other `EffectSettings`
 final class SegmentEndpoint: Sendable {
     /// What can be asked for.
@@ -147,6 +147,9 @@ final class SegmentEndpoint: Sendable {
             throw Refusal(
                 400, "there is no model '\(id ?? "")'; there are \(context.models.map(\.id).joined(separator: ", "))")
         }
+        guard output != .composite || settings.background != nil else {
+            throw Refusal(400, "output=composite needs background: \(EffectSettings.backgrounds)")
+        }
         let classes = try classes(request, of: model)
         var colors: [Int: RGBColor] = [:]
         for entry in settings.classColors { colors[try index(of: entry.name, in: model)] = entry.color }
@@ -170,8 +173,13 @@ final class SegmentEndpoint: Sendable {
         func named(_ parameter: String) throws(Refusal) -> [Int] {
             var indices: [Int] = []
             for entry in request.query where entry.name == parameter {
-                let index = try index(of: entry.value, in: model)
-                if !indices.contains(index) { indices.append(index) }
+                let isOne = model.labels.contains { $0.lowercased() == entry.value.lowercased() }
+                let names = isOne ? [entry.value] : entry.value.split(separator: ",").map(String.init)
+                guard !names.isEmpty else { throw Refusal(400, "\(parameter) is empty") }
+                for name in names {
+                    let index = try index(of: name, in: model)
+                    if !indices.contains(index) { indices.append(index) }
+                }
             }
             return indices
         }
@@ -186,7 +194,8 @@ final class SegmentEndpoint: Sendable {
     private func index(of name: String, in model: ServedModel) throws(Refusal) -> Int {
         let found = model.labels.firstIndex { $0.lowercased() == name.lowercased() } ?? Int(name)
         guard let found, model.labels.indices.contains(found) else {
-            throw Refusal(400, "the model has no class '\(name)'")
+            let known = model.labels.prefix(30).joined(separator: ", ") + (model.labels.count > 30 ? " ..." : "")
+            throw Refusal(400, "the model has no class '\(name)'; it knows \(known)")
         }
         return found
     }
@@ -279,7 +288,9 @@ final class SegmentEndpoint: Sendable {
             return try decoded.get().image
         } catch {
             switch error.reason {
-            case .tooManyPixels, .sideTooLong, .tooManyBytes: throw Refusal(413, error.reason.description)
+            case .tooManyPixels(let width, let height, let limit):
+                throw Refusal(413, "\(width)x\(height) are more than \(limit) pixels, the limit of this server")
+            case .sideTooLong, .tooManyBytes: throw Refusal(413, error.reason.description)
             case .unknownContent, .unsupported: throw Refusal(415, error.reason.description)
             default: throw Refusal(422, error.reason.description)
             }

@@ -20,7 +20,7 @@ extension Background {
         default:
             guard let color = RGBColor(word: text) else {
                 if text.isEmpty || text.hasPrefix("#") {
-                    throw WordError("is no colour (#rrggbb), gradient, picture, blur, gray or dim: '\(text)'")
+                    throw WordError("needs a colour (#rrggbb), gradient, picture, blur, gray or dim, not '\(text)'")
                 }
                 return nil
             }
@@ -37,7 +37,7 @@ extension Background {
         guard let text else { return nil }
         guard let value = Float(text), range.contains(value) else {
             throw WordError(
-                "\(name) is a number from \(range.lowerBound.shortText) to \(range.upperBound.shortText), not '\(text)'"
+                "needs a number from \(range.lowerBound.shortText) to \(range.upperBound.shortText) for \(name), not '\(text)'"
             )
         }
         return value
@@ -49,7 +49,7 @@ extension Background {
         var angle: Float = 180
         if let colon = text.firstIndex(of: ":") {
             guard let value = Float(text[..<colon]), value.isFinite, abs(value) <= 3600 else {
-                throw WordError("a gradient's angle is in degrees, \(example), not '\(text[..<colon])'")
+                throw WordError("needs a gradient's angle in degrees, \(example), not '\(text[..<colon])'")
             }
             angle = value
             colors = String(text[text.index(after: colon)...])
@@ -57,12 +57,12 @@ extension Background {
         var read: [RGBColor] = []
         for word in colors.split(separator: ",", omittingEmptySubsequences: false) {
             guard let color = RGBColor(word: String(word)) else {
-                throw WordError("a gradient has colours with commas in between, \(example), not '\(word)'")
+                throw WordError("needs a gradient's colours with commas in between, \(example), not '\(word)'")
             }
             read.append(color)
         }
         guard (2...64).contains(read.count) else {
-            throw WordError("a gradient has 2 to 64 colours, \(example)")
+            throw WordError("needs 2 to 64 colours for a gradient, \(example)")
         }
         return Gradient(angle: angle, colors: read)
     }

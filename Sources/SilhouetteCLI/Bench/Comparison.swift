@@ -42,6 +42,8 @@ package struct Comparison: Sendable, Equatable {
     /// Where the true ratio may lie.
     package let interval: ClosedRange<Double>
     package let verdict: Verdict
+    /// The upper end for people. Where the old run's notch reaches zero there is none.
+    package var upperBoundText: String { interval.upperBound < 1000 ? decimal(interval.upperBound, places: 3) : "more" }
 
     package init(_ new: LatencySummary, with old: LatencySummary) {
         ratio = new.median / old.median

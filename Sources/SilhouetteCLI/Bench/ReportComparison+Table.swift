@@ -16,8 +16,7 @@ extension ReportComparison {
             text.append(
                 start + [
                     decimal(counterpart.summary.median, places: 2), median, decimal(comparison.ratio, places: 3),
-                    "\(decimal(comparison.interval.lowerBound, places: 3)) and "
-                        + decimal(comparison.interval.upperBound, places: 3), verdict,
+                    "\(decimal(comparison.interval.lowerBound, places: 3)) and \(comparison.upperBoundText)", verdict,
                 ])
         }
         var lines = [

@@ -1,4 +1,5 @@
 import Glibc
+import Imaging
 
 /// Endings of the files that are taken from a folder.
 private let pictureEndings: Set<String> = ["png", "jpg", "jpeg", "webp"]
@@ -72,7 +73,15 @@ package func destination(_ path: String?, isBatch: Bool) throws(UsageError) -> D
     case .file, .special:
         if isBatch { throw UsageError("--output-file '\(path)' is a file, but there are several photographs") }
         return .file(path)
-    case .absent: return isBatch || path.hasSuffix("/") ? .folder(path) : .file(path)
+    case .absent:
+        if path.hasSuffix("/") { return .folder(path) }
+        guard isBatch else { return .file(path) }
+        guard ImageFormat(path: path) == nil else {
+            throw UsageError(
+                "--output-file '\(path)' names a file, but there are several photographs; end it in / for a folder"
+            )
+        }
+        return .folder(path)
     }
 }
 

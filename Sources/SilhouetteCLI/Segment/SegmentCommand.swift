@@ -227,7 +227,7 @@ extension ModelLocator.Origin {
         case .named: "named with --model"
         case .environment: "named by SILHOUETTE_MODEL"
         case .cache: "found in the cache"
-        case .included: "comes with Silhouette; Weights/fetch gets a better one"
+        case .included: "comes with Silhouette"
         }
     }
 }

@@ -41,10 +41,12 @@ extension Command<ServeSettings> {
             Where there are several devices the page can choose one, unless -d is cpu.
 
             POST /api/segment segments a picture. Its parameters mean what options of silhouette segment do:
-            ?output=mask|overlay|cutout|composite|confidence&class=NAME&class=NAME (or drop-class)
+            ?output=mask|overlay|cutout|composite|confidence&class=NAME,NAME (or drop-class)
             &mask-size=source|model&model=NAME&fit=stretch|letterbox|crop|tile
             &background=blur|gray|dim|#rrggbb|gradient:...&edges=guided|plain&threshold=C&shift=PIXELS
             &feather=PIXELS&opacity=O&outline=PIXELS&class-color=NAME=COLOUR (# is written %23 there).
+            The confidence is one picture of all classes that are asked for. Accept: image/png, image/jpeg or
+            image/webp chooses the format.
             /healthz says whether the server runs, /metrics counts what it does, for Prometheus.
 
             exit code: 0 it was ended, 1 it could not start, 2 the command line is wrong

@@ -21,6 +21,8 @@ package enum FilmDestination: Equatable, Sendable {
             self = .standardOutput(settings.format ?? .rgb24)
         } else if PathKind(path) == .special, path.hasPrefix("/dev/video") {
             self = .camera(path)
+        } else if PathKind(path) == .absent, path.hasPrefix("/dev/video") {
+            throw UsageError("-o '\(path)' does not exist; the kernel module v4l2loopback makes virtual cameras")
         } else if PathKind(path) == .folder || path.hasSuffix("/") {
             let folder = path.hasSuffix("/") ? path : path + "/"
             throw UsageError("-o '\(path)' is a folder; for a picture a frame: \(folder)frame-%05d.png")

@@ -11,12 +11,12 @@ extension ReportComparison {
                     "\(configuration.batch)", "no counterpart", none, none, decimal(row.median, places: 2), none,
                 ]
                 if let counterpart = row.counterpart, let comparison = row.comparison {
-                    let (low, high) = (comparison.interval.lowerBound, comparison.interval.upperBound)
+                    let low = decimal(comparison.interval.lowerBound, places: 3)
                     cells[1] =
                         comparison.verdict.rawValue
                         + (row.isAcrossDevices ? " than \(counterpart.configuration.deviceAndThreads)" : "")
                     cells[2] = decimal(comparison.ratio, places: 3)
-                    cells[3] = "\(decimal(low, places: 3)) \(none) \(decimal(high, places: 3))"
+                    cells[3] = "\(low) \(none) \(comparison.upperBoundText)"
                     cells[5] = decimal(counterpart.summary.median, places: 2)
                 }
                 let style = row.comparison?.verdict.style ?? "even"
