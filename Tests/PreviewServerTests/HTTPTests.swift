@@ -196,7 +196,8 @@ struct HTTPTests {
         for (query, words) in [
             ("?class=1,unicorn", "no class 'unicorn'; it knows background, aeroplane"), ("?class=,", "class is empty"),
             ("?output=composite", "output=composite needs background: a colour as #rrggbb, blur"),
-            ("?background=#ff0000", "%23"), ("?background=photo.jpg", "not 'photo.jpg'"),
+            ("?background=", "%23"), ("?background=gradient:90:", "%23"), ("?class-color=person=", "%23"),
+            ("?threshold=", "not ''\n"), ("?background=photo.jpg", "not 'photo.jpg'\n"),
             ("?background=dim:2", "background needs a number from 0 to 1 for dim's amount, not '2'"),
         ] {
             let response = try TestClient(port: server.port).request("POST", "/api/segment" + query, body: file)

@@ -16,8 +16,10 @@ extension EffectSettings {
             do throws(WordError) {
                 try set(name, to: text)
             } catch {
-                // What stands behind # in an address never comes here.
-                let hint = text.isEmpty ? " (in an address # is written %23)" : ""
+                // Clients keep what stands behind # in an address to themselves, so that a colour is cut off before it.
+                let isCut = text.last.map { ":=,".contains($0) } ?? true
+                let takesColor = name == "background" || name == "class-color"
+                let hint = takesColor && isCut ? " (in an address # is written %23)" : ""
                 throw WordError("\(name) \(error.description)\(hint)")
             }
         }
