@@ -150,6 +150,9 @@ struct HTTPTests {
             // A background says that a composite is wanted.
             let before = ["Accept": "image/png"]
             #expect(try post("?background=gray", before).body == post("?output=composite&background=gray", before).body)
+            // The last of equal parameters counts.
+            #expect(try post("?output=mask&output=cutout").body == post("?output=cutout").body)
+            #expect(try post("?background=black&background=gray", before).body == post("?background=gray", before).body)
             // The other classes stay as they were.
             let others = (1..<21).filter { $0 != chosen }.map { "class=\($0)" }.joined(separator: "&")
             #expect(try post("?output=cutout&drop-class=\(chosen)").body == post("?output=cutout&\(others)").body)

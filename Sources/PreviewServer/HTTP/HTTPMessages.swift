@@ -19,8 +19,8 @@ package struct HTTPRequest: Sendable {
         !["GET", "HEAD"].contains(method) || fields["transfer-encoding"] != nil || fields["content-length"] != nil
     }
 
-    /// The value of the first parameter of this name.
-    package func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
+    /// The value of the last parameter of this name, as the last of equal options counts on the command line.
+    package func parameter(_ name: String) -> String? { query.last { $0.name == name }?.value }
 }
 
 /// A response.
