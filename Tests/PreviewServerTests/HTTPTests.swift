@@ -197,7 +197,9 @@ struct HTTPTests {
             #expect(try status(query, body: file) == 400, "\(query)")
         }
         for (query, words) in [
-            ("?class=1,unicorn", "no class 'unicorn'; it knows background, aeroplane"), ("?class=,", "class is empty"),
+            ("?class=1,unicorn", "no class 'unicorn'; it knows background, aeroplane"),
+            ("?class=1,", "class needs names or indices with commas in between, not '1,'"),
+            ("?drop-class=", "drop-class needs names or indices with commas in between, not ''"),
             ("?output=composite", "output=composite needs background: a colour as #rrggbb, blur"),
             ("?background=", "%23"), ("?background=gradient:90:", "%23"), ("?class-color=person=", "%23"),
             ("?threshold=", "not ''\n"), ("?background=photo.jpg", "not 'photo.jpg'\n"),

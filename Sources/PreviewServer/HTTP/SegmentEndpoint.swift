@@ -174,8 +174,12 @@ final class SegmentEndpoint: Sendable {
             var indices: [Int] = []
             for entry in request.query where entry.name == parameter {
                 let isOne = model.labels.contains { $0.lowercased() == entry.value.lowercased() }
-                let names = isOne ? [entry.value] : entry.value.split(separator: ",").map(String.init)
-                guard !names.isEmpty else { throw Refusal(400, "\(parameter) is empty") }
+                let parts = entry.value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+                let names = isOne ? [entry.value] : parts
+                guard !names.contains("") else {
+                    throw Refusal(
+                        400, "\(parameter) needs names or indices with commas in between, not '\(entry.value)'")
+                }
                 for name in names {
                     let index = try index(of: name, in: model)
                     if !indices.contains(index) { indices.append(index) }
