@@ -236,10 +236,11 @@ final class SegmentEndpoint: Sendable {
             let masks = job.maskSize == .model ? job.model.maskSize : image.size
             let byteCount = masks.pixelCount * chosen.summed.count * MemoryLayout<Float>.size
             guard byteCount <= context.options.limits.resultByteCount else {
+                let smaller = job.fit == .tile ? "" : ", or mask-size=model"
                 throw Refusal(
                     422,
-                    "\(chosen.summed.count) classes at \(masks.width)x\(masks.height) take too much memory; choose fewer, or "
-                        + "mask-size=model")
+                    "\(chosen.summed.count) classes at \(masks.width)x\(masks.height) take too much memory; "
+                        + "choose fewer\(smaller)")
             }
         }
         let file: [UInt8]
