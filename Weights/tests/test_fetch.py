@@ -245,9 +245,12 @@ def test_fetch_says_which_model_is_used_where_another_one_comes_first(tmp_path):
     source, cache = tmp_path / "mine.onnx", tmp_path / "cache" / "silhouette"
     source.write_bytes(DATA)
     assert fetch(tmp_path, "--from", source, *FLAGS).stdout == f"the model is ready: {cache}/mine.safetensors\n"
-    (cache / "deeplabv3_257_mv_gpu.safetensors").write_bytes(b"here")
-    done = fetch(tmp_path, "--from", source, *FLAGS)
-    assert f"goes on using {cache}/deeplabv3_257_mv_gpu.safetensors: name this one with -m" in done.stdout
+    # The first by name, before it Apple's, before that the 257x257 one.
+    for first in ["more", "mind", "DeepLabV3Int8LUT", "deeplabv3_257_mv_gpu"]:
+        (cache / f"{first}.safetensors").write_bytes(b"here")
+        done = fetch(tmp_path, "--from", source, *FLAGS)
+        used = f"silhouette uses {cache}/{first}.safetensors nevertheless: name this one with -m"
+        assert (used in done.stdout) == (first != "more"), done.stdout
 
 
 @pytest.mark.parametrize("file", ["deeplabv3_257_mv_gpu.tflite", "DeepLabV3Int8LUT.mlmodel"])
