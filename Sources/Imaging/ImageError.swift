@@ -63,8 +63,10 @@ extension ImageError.Reason: CustomStringConvertible {
         case .unsupported(let what): "\(what) is not supported"
         case .emptyPicture(let width, let height): "a picture of \(width)x\(height) has no pixels"
         case .tooManyPixels(let width, let height, let limit):
-            "claims \(width)x\(height), \(millions(width, height)) million pixels; the limit is "
-                + (limit < 1_000_000 ? "\(limit) pixels" : "\(millions(limit, 1)) million") + " (it can be raised)"
+            limit < 1_000_000
+                ? "claims \(width)x\(height); the limit is \(limit) pixels (it can be raised)"
+                : "claims \(width)x\(height), \(millions(width, height)) million pixels; the limit is "
+                    + "\(millions(limit, 1)) million (it can be raised)"
         case .sideTooLong(let width, let height, let limit):
             "claims \(width)x\(height); the limit is \(limit) pixels a side"
         case .tooManyBytes(let limit): "more than \(limit) bytes, which is the limit"

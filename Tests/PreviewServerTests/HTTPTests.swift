@@ -161,7 +161,6 @@ struct HTTPTests {
             for (output, more) in [
                 ("output=overlay", recolored), ("output=mask", recolored), ("output=mask&class=bicycle", "shift=-3"),
                 ("output=cutout&class=bicycle", "fit=crop"), ("output=mask", "fit=letterbox"),
-                ("output=overlay", "fit=tile"),
             ] {
                 let query = "\(output)&\(more)"
                 let wide = try TestServer.picture.resized(width: 90, height: 40).encoded(as: .png)
@@ -190,7 +189,7 @@ struct HTTPTests {
             "?output=composite", "?output=composite&background=/etc/passwd", "?output=composite&background=blur:0",
             "?output=confidence&edges=guided", "?output=mask&background=blur", "?output=cutout&opacity=0.5", "?edges=x",
             "?shift=nan", "?output=cutout&threshold=1", "?outline=99", "?fit=x", "?class=1&drop-class=2",
-            "?output=mask&mask-size=model&edges=plain", "?output=mask&mask-size=model&fit=tile", "?class-color=1",
+            "?output=mask&mask-size=model&edges=plain", "?fit=tile", "?class-color=1",
             "?class-color=unicorn=red", "?output=cutout&class-color=1=red", "?background-fit=tile",
             "?drop-class=" + (1..<21).map(String.init).joined(separator: "&drop-class="),
         ] {

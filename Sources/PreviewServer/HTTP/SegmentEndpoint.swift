@@ -10,7 +10,7 @@ import Silhouette
 ///
 ///     ?output=mask|overlay|cutout|composite|confidence   default: overlay; composite where a background is given
 ///     &class=NAME,NAME or &drop-class=NAME (labels or indices; or more than once)   &mask-size=source|model   &model=ID
-///     &fit=stretch|letterbox|crop|tile   &background=blur|gray|dim|#rrggbb|gradient:...   and the other `EffectSettings`
+///     &fit=stretch|letterbox|crop   &background=blur|gray|dim|#rrggbb|gradient:...   and the other `EffectSettings`
 final class SegmentEndpoint: Sendable {
     /// What can be asked for.
     enum Output: String, CaseIterable {
@@ -128,13 +128,13 @@ final class SegmentEndpoint: Sendable {
         }
         var fit = Fit.stretch
         if let word = request.parameter("fit") {
-            guard let known = Fit(rawValue: word) else {
-                throw Refusal(400, "fit is \(Fit.allCases.map(\.rawValue).joined(separator: ", ")), not '\(word)'")
+            guard let known = Fit(rawValue: word), known != .tile else {
+                throw Refusal(400, "fit is stretch, letterbox or crop, not '\(word)'")
             }
             fit = known
         }
-        guard maskSize == .source || fit != .tile && settings.edgeOptions == nil else {
-            throw Refusal(400, "mask-size=model goes neither with fit=tile nor with edges")
+        guard maskSize == .source || settings.edgeOptions == nil else {
+            throw Refusal(400, "mask-size=model does not go with edges, threshold and shift")
         }
         guard let format = Self.format(of: output, accepted: request.fields["accept"] ?? "*/*") else {
             throw Refusal(
@@ -236,11 +236,10 @@ final class SegmentEndpoint: Sendable {
             let masks = job.maskSize == .model ? job.model.maskSize : image.size
             let byteCount = masks.pixelCount * chosen.summed.count * MemoryLayout<Float>.size
             guard byteCount <= context.options.limits.resultByteCount else {
-                let smaller = job.fit == .tile ? "" : ", or mask-size=model"
                 throw Refusal(
                     422,
                     "\(chosen.summed.count) classes at \(masks.width)x\(masks.height) take too much memory; "
-                        + "choose fewer\(smaller)")
+                        + "choose fewer, or mask-size=model")
             }
         }
         let file: [UInt8]

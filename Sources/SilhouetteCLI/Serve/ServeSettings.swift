@@ -42,7 +42,7 @@ extension Command<ServeSettings> {
 
             POST /api/segment segments a picture. Its parameters mean what options of silhouette segment do:
             ?output=mask|overlay|cutout|composite|confidence&class=NAME,NAME (or drop-class)
-            &mask-size=source|model&model=NAME&fit=stretch|letterbox|crop|tile
+            &mask-size=source|model&model=NAME&fit=stretch|letterbox|crop
             &background=blur|gray|dim|#rrggbb|gradient:...&edges=guided|plain&threshold=C&shift=PIXELS
             &feather=PIXELS&opacity=O&outline=PIXELS&class-color=NAME=COLOUR (# is written %23 there).
             The confidence is one picture of all classes that are asked for. Accept: image/png, image/jpeg or
