@@ -68,7 +68,8 @@ struct AbuseTests {
             let chunk = [UInt8](repeating: 1, count: 1 << 20)
             for _ in 0..<100 { guard client.sendFrame(0, chunk, isFinal: false) else { break } }
         }
-        #expect(residentByteCount - before < 64 << 20)
+        // Other tests take memory at the same time, and give it back.
+        #expect(wait { residentByteCount - before < 64 << 20 })
         try expectService(server)
     }
 
@@ -244,7 +245,8 @@ struct AbuseTests {
         var isStuck = false
         for _ in 0..<400_000 where !isStuck { isStuck = !client.send(unknown) }
         #expect(isStuck)
-        #expect(residentByteCount - before < 64 << 20)
+        // Other tests take memory at the same time, and give it back.
+        #expect(wait { residentByteCount - before < 64 << 20 })
         let other = try TestClient.preview(port: server.port)
         other.send(TestServer.frame(1))
         #expect(try other.message(.result).header.sequence == 1)
