@@ -64,7 +64,7 @@ def main(arguments):
     parser.add_argument("--rate", type=amount, default=0.02, help="learning rate for 16 pictures a step")
     parser.add_argument("--decay", type=amount, default=0.003, help="weight decay")
     parser.add_argument("--warm-up", type=count, default=500, help="pictures until the rate is reached")
-    parser.add_argument("--end", type=count, default=98_000, help="pictures; the learning rate falls to 0 until then")
+    parser.add_argument("--end", type=count, default=96_000, help="pictures; the learning rate falls to 0 until then")
     parser.add_argument("--apart", type=natural, default=8000, help="pictures until the blocks are trained as one")
     parser.add_argument("--hints", type=amount, default=20, help="weight of the distance to the teacher; falls to 0")
     parser.add_argument("--focus", type=amount, default=1, help="how much more a pixel weighs that is no background")
