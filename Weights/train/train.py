@@ -148,10 +148,12 @@ def run(options):
     for kind in ENDINGS:
         signal.signal(kind, stop)
     hold_signals()  # in the processes that begin here too: the first one says when to end
+    helpers = []
     for rank in range(1, options.workers):
         process = shared.context.Process(target=help_along, args=(options, shared, rank), daemon=True)
         process.start()
-        threading.Thread(target=watch, args=(process, shared), daemon=True).start()
+        helpers.append((process, threading.Thread(target=watch, args=(process, shared), daemon=True)))
+        helpers[-1][1].start()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
     try:
         work_along(options, trainee, weights, shared, 0, keeper)
@@ -159,6 +161,11 @@ def run(options):
         raise SystemExit("train.py: a worker ended early; where there is a checkpoint, go on with --resume") from None
     finally:
         shared.barrier.abort()  # whatever ended this process, nobody waits for it
+        # A thread that still runs when Python ends can bring PyTorch to abort.
+        for process, watcher in helpers:
+            watcher.join(10)
+            process.kill()
+            watcher.join()
 
 
 def new_trainee(options):
@@ -195,6 +202,7 @@ def help_along(options, shared, rank):
     trainee = new_trainee(options)
     with contextlib.suppress(threading.BrokenBarrierError):  # another process ended, and tells why
         work_along(options, trainee, Weights(trainee.net), shared, rank, None)
+    os._exit(0)  # without waiting for the thread, as above
 
 
 def work_along(options, trainee, weights, shared, rank, keeper):
