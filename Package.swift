@@ -16,38 +16,44 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
 
-        .systemLibrary(name: "CProcess"),
+        .systemLibrary(name: "CSystem"),
 
         .systemLibrary(name: "CVulkan", pkgConfig: "vulkan", providers: [.apt(["libvulkan-dev"])]),
+
+        // Locks, threads and the system's errors: what everything else stands on.
+        .target(name: "Base", dependencies: ["CSystem"]),
 
         // JSON, read strictly and written in order.
         .target(name: "JSONText"),
 
         // The network as a value, knowing no device.
-        .target(name: "ModelGraph", dependencies: ["JSONText"]),
+        .target(name: "ModelGraph", dependencies: ["Base", "JSONText"]),
 
         // The processor's path.
         .target(
             name: "CPUKernels", exclude: ["README.md", "check"],
             cSettings: [.define("NDEBUG", .when(configuration: .release))]),
-        .target(name: "CPUBackend", dependencies: ["ModelGraph", "CPUKernels"]),
+        .target(name: "CPUBackend", dependencies: ["Base", "ModelGraph", "CPUKernels"]),
 
         // The graphics card's path.
-        .target(name: "VulkanCompute", dependencies: ["CVulkan"]),
+        .target(name: "VulkanCompute", dependencies: ["Base", "CVulkan"]),
         .target(
-            name: "VulkanBackend", dependencies: ["ModelGraph", "VulkanCompute", "Imaging"], plugins: ["CompileShaders"]
-        ),
-        .executableTarget(name: "EmbedShaders"),
+            name: "VulkanBackend", dependencies: ["Base", "ModelGraph", "VulkanCompute"], plugins: ["CompileShaders"]),
+        .target(
+            name: "VulkanImaging",
+            dependencies: ["Base", "ModelGraph", "VulkanCompute", "VulkanBackend", "Imaging", "Effects"]),
+        .executableTarget(name: "EmbedShaders", dependencies: ["Base"]),
         .plugin(name: "CompileShaders", capability: .buildTool(), dependencies: ["EmbedShaders"]),
 
         // Whether one device computes what another does.
         .target(name: "Verification", dependencies: ["ModelGraph"]),
 
         // Pictures.
-        .target(name: "Imaging", dependencies: ["CPNG", "CTurboJPEG", "CWebP"]),
+        .target(name: "Imaging", dependencies: ["Base", "CPNG", "CTurboJPEG", "CWebP"]),
+        .target(name: "Effects", dependencies: ["Base", "Imaging"]),
 
         // Films, through the programs of ffmpeg.
-        .target(name: "Video", dependencies: ["CProcess", "Imaging"]),
+        .target(name: "Video", dependencies: ["Base", "CSystem", "Imaging"]),
 
         // The bytes between the preview's server and its page.
         .target(name: "PreviewProtocol", dependencies: ["JSONText", "CZlib"]),
@@ -55,17 +61,22 @@ let package = Package(
         // What people import, and what they type.
         .target(
             name: "Silhouette",
-            dependencies: ["ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute", "Imaging"]),
+            dependencies: [
+                "Base", "ModelGraph", "CPUBackend", "VulkanCompute", "VulkanBackend", "VulkanImaging", "Imaging",
+                "Effects",
+            ]),
         .target(
             name: "PreviewServer",
             dependencies: [
-                "PreviewProtocol", "CWebSockets", "CZlib", "Silhouette", "ModelGraph", "Imaging", "Video",
+                "Base", "PreviewProtocol", "CWebSockets", "CZlib", "Silhouette", "ModelGraph", "Imaging", "Effects",
+                "Video",
             ], exclude: ["README.md"]),
         .executableTarget(
             name: "SilhouetteCLI",
             dependencies: [
-                "Silhouette", "PreviewServer", "JSONText", "ModelGraph", "CPUBackend", "VulkanBackend", "VulkanCompute",
-                "Verification", "Imaging", "Video",
+                "Base", "Silhouette", "PreviewServer", "JSONText", "ModelGraph", "CPUBackend", "VulkanBackend",
+                "VulkanCompute",
+                "Verification", "Imaging", "Effects", "Video",
             ]),
 
         // What a program of one's own looks like.
@@ -77,40 +88,48 @@ let package = Package(
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
         .target(
-            name: "TestSupport", dependencies: ["JSONText", "ModelGraph"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["Base", "JSONText", "ModelGraph"], path: "Tests/Support",
             exclude: ["run_onnx.py"]),
-        .target(name: "DeviceSupport", dependencies: ["Silhouette", "VulkanCompute"], path: "Tests/DeviceSupport"),
+        .target(
+            name: "DeviceSupport", dependencies: ["Base", "Silhouette", "VulkanCompute"], path: "Tests/DeviceSupport"),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["JSONText", "ModelGraph", "TestSupport"]),
-        .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
+        .testTarget(
+            name: "CPUBackendTests", dependencies: ["Base", "CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
         .testTarget(
             name: "VerificationTests", dependencies: ["Verification", "CPUBackend", "ModelGraph", "TestSupport"]),
         .testTarget(
-            name: "VulkanComputeTests", dependencies: ["CVulkan", "VulkanCompute", "TestSupport", "DeviceSupport"],
+            name: "VulkanComputeTests",
+            dependencies: ["Base", "CVulkan", "VulkanCompute", "TestSupport", "DeviceSupport"],
             exclude: ["Shaders"], plugins: ["CompileShaders"]),
         .testTarget(
             name: "VulkanBackendTests",
             dependencies: [
-                "VulkanBackend", "VulkanCompute", "Verification", "CPUBackend", "ModelGraph", "Imaging", "TestSupport",
-                "DeviceSupport",
+                "Base", "VulkanBackend", "VulkanImaging", "VulkanCompute", "Verification", "CPUBackend", "ModelGraph",
+                "Imaging", "Effects",
+                "TestSupport", "DeviceSupport",
             ]),
         .testTarget(name: "EmbedShadersTests", dependencies: ["VulkanBackend", "TestSupport"]),
         .testTarget(name: "VideoTests", dependencies: ["Video", "Imaging", "TestSupport"]),
-        .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
+        .target(name: "ImagingSupport", dependencies: ["Imaging", "TestSupport"], path: "Tests/ImagingSupport"),
+        .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport", "ImagingSupport"]),
+        .testTarget(name: "EffectsTests", dependencies: ["Effects", "Imaging", "TestSupport", "ImagingSupport"]),
         .testTarget(
             name: "SilhouetteTests",
             dependencies: [
-                "Silhouette", "VulkanBackend", "VulkanCompute", "ModelGraph", "TestSupport", "DeviceSupport",
+                "Base", "Silhouette", "VulkanBackend", "VulkanImaging", "VulkanCompute", "ModelGraph", "Imaging",
+                "Effects", "TestSupport", "DeviceSupport",
             ]),
         .testTarget(name: "PreviewProtocolTests", dependencies: ["PreviewProtocol", "TestSupport"]),
         .testTarget(
             name: "PreviewServerTests",
             dependencies: [
-                "PreviewServer", "PreviewProtocol", "Silhouette", "ModelGraph", "Imaging", "TestSupport",
+                "Base", "PreviewServer", "PreviewProtocol", "Silhouette", "ModelGraph", "Imaging", "TestSupport",
                 "DeviceSupport",
             ]),
         .testTarget(
-            name: "CommandLineTests", dependencies: ["TestSupport", "SilhouetteCLI", "Imaging"], exclude: ["Snapshots"]),
+            name: "CommandLineTests", dependencies: ["Base", "TestSupport", "SilhouetteCLI", "Imaging"],
+            exclude: ["Snapshots"]),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .gnu17

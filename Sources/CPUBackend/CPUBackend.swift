@@ -1,3 +1,4 @@
+import Base
 import CPUKernels
 import ModelGraph
 
@@ -5,11 +6,11 @@ import ModelGraph
 ///
 /// Activations are blocked by the width of a vector register, weights are packed once, and all tensors between the layers
 /// share one arena. The instruction set is chosen when the backend is made, among those that the processor has.
-public final class CPUBackend: InferenceBackend {
+package final class CPUBackend: InferenceBackend {
     /// The vector instructions in use.
-    public let instructionSet: InstructionSet
+    package let instructionSet: InstructionSet
     /// Threads that work on a network, the caller's among them.
-    public var threadCount: Int { pool.threadCount }
+    package var threadCount: Int { pool.threadCount }
 
     let pool: ThreadPool
     let kernels: CKTable
@@ -20,7 +21,7 @@ public final class CPUBackend: InferenceBackend {
     ///   - threads: Threads that work on a network; nil for one on each processor that the process may use.
     ///   - instructionSet: Nil for the best one that the processor has.
     /// - Throws: `CPUBackendError` when the processor or this build lacks the instruction set, or `threads` is out of range.
-    public init(threads: Int? = nil, instructionSet: InstructionSet? = nil) throws(CPUBackendError) {
+    package init(threads: Int? = nil, instructionSet: InstructionSet? = nil) throws(CPUBackendError) {
         let set = instructionSet ?? .best
         guard let table = ck_table(set.rawValue) else { throw .missingInstructionSet(set) }
         let count = threads ?? min(Int(ck_processor_count()), Self.mostThreads)
@@ -31,23 +32,23 @@ public final class CPUBackend: InferenceBackend {
     }
 
     /// The largest number of threads that can be asked for.
-    public static let mostThreads = 256
+    package static let mostThreads = 256
 
     /// As in `CPU (AVX2, 2 threads)`.
-    public var deviceName: String {
+    package var deviceName: String {
         "CPU (\(instructionSet), \(threadCount) thread\(threadCount == 1 ? "" : "s"))"
     }
 
     /// Prepares a graph for repeated runs.
     ///
     /// - Throws: `CPUBackendError` when tensors and packed weights do not fit into the memory that a network may take.
-    public func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
+    package func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
         try CPUGraph(graph, batch: batch, backend: self)
     }
 }
 
 /// Why the processor cannot be used as asked.
-public enum CPUBackendError: Error, CustomStringConvertible, Sendable {
+package enum CPUBackendError: Error, CustomStringConvertible, Sendable {
     /// The processor, or this build, does not have the instructions.
     case missingInstructionSet(InstructionSet)
     /// Not a number of threads that can be.
@@ -56,7 +57,7 @@ public enum CPUBackendError: Error, CustomStringConvertible, Sendable {
     case tooLarge(byteCount: Int, limit: Int)
 
     /// One line: what is wrong and what to do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .missingInstructionSet(let set):
             let others = InstructionSet.available.map(\.rawValue).joined(separator: ", ")

@@ -1,7 +1,7 @@
 import CPUKernels
 
 /// The vector instructions that the kernels of the CPU backend are compiled for.
-public enum InstructionSet: String, Sendable, CaseIterable, CustomStringConvertible {
+package enum InstructionSet: String, Sendable, CaseIterable, CustomStringConvertible {
     /// Plain arithmetic on any processor.
     case portable
     /// x86-64 with AVX2 and fused multiply-add.
@@ -12,15 +12,15 @@ public enum InstructionSet: String, Sendable, CaseIterable, CustomStringConverti
     case neon
 
     /// The sets that this build and this processor have.
-    public static var available: [InstructionSet] { allCases.filter { ck_table($0.rawValue) != nil } }
+    package static var available: [InstructionSet] { allCases.filter { ck_table($0.rawValue) != nil } }
 
     /// The fastest of the available sets.
-    public static var best: InstructionSet {
+    package static var best: InstructionSet {
         [.avx512, .avx2, .neon].first { ck_table($0.rawValue) != nil } ?? .portable
     }
 
     /// As people write it: `AVX-512`.
-    public var description: String {
+    package var description: String {
         switch self {
         case .portable: "portable"
         case .avx2: "AVX2"

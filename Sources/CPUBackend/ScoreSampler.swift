@@ -12,11 +12,11 @@ import ModelGraph
 /// class.
 ///
 /// It is not reentrant: one call at a time.
-public final class ScoreSampler: @unchecked Sendable {
+package final class ScoreSampler: @unchecked Sendable {
     /// Size of the masks.
-    public let target: Extent
+    package let target: Extent
     /// Number of classes: the channels of the scores, or two for a single channel (background and subject).
-    public let classCount: Int
+    package let classCount: Int
 
     private let shape: Shape
     private let isSubjectOnly: Bool
@@ -43,7 +43,7 @@ public final class ScoreSampler: @unchecked Sendable {
     ///     the model's output is resampled by half-pixel bilinear without antialiasing.
     ///   - region: Which part of the masks shows which part of the model's output. Nil: the whole shows the whole.
     ///   - backend: Whose threads do the work.
-    public init(
+    package init(
         scores shape: Shape, head: ScoreHead, kind: OutputKind, target: Extent, region: ScoreRegion? = nil,
         backend: CPUBackend
     ) {
@@ -97,7 +97,7 @@ public final class ScoreSampler: @unchecked Sendable {
     /// - Parameters:
     ///   - scores: The trunk's output, height x width x channels.
     ///   - categories: One byte a pixel, `target.height * target.width`.
-    public func categories(_ scores: UnsafeBufferPointer<Float>, into categories: UnsafeMutableBufferPointer<UInt8>) {
+    package func categories(_ scores: UnsafeBufferPointer<Float>, into categories: UnsafeMutableBufferPointer<UInt8>) {
         precondition(categories.count == target.height * target.width, "a mask of another size")
         precondition(classCount <= 256, "a byte a pixel holds 256 classes, not \(classCount)")
         guard let base = categories.baseAddress else { return }
@@ -125,7 +125,7 @@ public final class ScoreSampler: @unchecked Sendable {
     ///   - scores: The trunk's output, height x width x channels.
     ///   - classes: Indices below `classCount`.
     ///   - planes: For each of the classes, one float a pixel.
-    public func confidences(
+    package func confidences(
         _ scores: UnsafeBufferPointer<Float>, classes: [Int], into planes: [UnsafeMutableBufferPointer<Float>]
     ) {
         precondition(classes.count == planes.count && classes.allSatisfy { (0..<classCount).contains($0) })
@@ -149,7 +149,7 @@ public final class ScoreSampler: @unchecked Sendable {
     }
 
     /// The model's output at the target's size: height x width x channels.
-    public func scores(_ scores: UnsafeBufferPointer<Float>, into output: UnsafeMutableBufferPointer<Float>) {
+    package func scores(_ scores: UnsafeBufferPointer<Float>, into output: UnsafeMutableBufferPointer<Float>) {
         precondition(output.count == target.height * target.width * shape.channels, "scores of another size")
         guard let base = output.baseAddress else { return }
         clearUnseen(base, channels: shape.channels)
@@ -168,7 +168,7 @@ public final class ScoreSampler: @unchecked Sendable {
     ///   - margins: One float a pixel; infinite where there are no others, and negative infinite where there are none of them or the
     ///     network has not looked.
     ///   - classes: Which of them has the largest score, one byte a pixel.
-    public func margins(
+    package func margins(
         _ scores: UnsafeBufferPointer<Float>, subject: [Bool], into margins: UnsafeMutableBufferPointer<Float>,
         classes: UnsafeMutableBufferPointer<UInt8>
     ) {

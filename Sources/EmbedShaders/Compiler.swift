@@ -8,7 +8,7 @@ struct Compiler: Sendable {
     var includeFolder: String
 
     /// Compiles one variant and gives its SPIR-V.
-    func compile(_ variant: Variant, to output: String) throws(ShaderError) -> Data {
+    func compile(_ variant: ShaderVariant, to output: String) throws(ShaderError) -> Data {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments =
@@ -41,7 +41,7 @@ struct ShaderError: Error, CustomStringConvertible {
 
 extension ShaderError {
     /// From the compiler's `ERROR: FILE:LINE: text`.
-    init(compilerOutput said: String, _ variant: Variant) {
+    init(compilerOutput said: String, _ variant: ShaderVariant) {
         lines = said.split(separator: "\n").compactMap { line -> String? in
             // The last two lines only say that there were errors before.
             guard line.hasPrefix("ERROR: "), !line.contains("compilation errors"),

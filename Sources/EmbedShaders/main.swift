@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Base
 
 // Compiles GLSL compute shaders to SPIR-V and writes them as one Swift file: what the build plug-in CompileShaders runs.
 //
@@ -21,9 +21,9 @@ guard arguments.count > 4 else { fail("usage: EmbedShaders GLSLANG OUTPUT.swift 
 let compiler = Compiler(path: arguments[1], includeFolder: arguments[3])
 let output = arguments[2]
 
-var variants: [Variant] = []
+var variants: [ShaderVariant] = []
 do throws(ShaderError) {
-    for path in arguments[4...] { variants += try Variant.all(ofShaderAt: path) }
+    for path in arguments[4...] { variants += try ShaderVariant.all(ofShaderAt: path) }
 } catch {
     fail(error.description)
 }
@@ -38,7 +38,7 @@ do { try FileManager.default.createDirectory(at: scratch, withIntermediateDirect
     fail("\(scratch.path()): error: \(error.localizedDescription)")
 }
 let jobs = variants
-let results = Mutex([Result<Data, ShaderError>?](repeating: nil, count: jobs.count))
+let results = Locked([Result<Data, ShaderError>?](repeating: nil, count: jobs.count))
 DispatchQueue.concurrentPerform(iterations: jobs.count) { index in
     let file = scratch.appending(path: "\(index).spv").path()
     let result = Result { () throws(ShaderError) in try compiler.compile(jobs[index], to: file) }

@@ -9,7 +9,7 @@ public struct Image: Hashable, Sendable {
     /// Bytes from the start of one row to the start of the next.
     public let rowStride: Int
     /// The rows. The last one may lack the bytes that pad a row to its stride.
-    public internal(set) var bytes: [UInt8]
+    public package(set) var bytes: [UInt8]
 
     /// Creates a picture from bytes at hand, for instance a camera's frame.
     ///
@@ -42,7 +42,7 @@ public struct Image: Hashable, Sendable {
     }
 
     /// A picture without row padding whose bytes `body` writes; the sides are positive and vouched for.
-    init<Failure: Error>(
+    package init<Failure: Error>(
         _ size: PixelSize, _ format: PixelFormat,
         filledBy body: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
@@ -163,12 +163,12 @@ public struct ImageView {
     package func row(_ index: Int) -> UnsafePointer<UInt8> { base + index * rowStride }
 
     /// The same bytes under another layout of as many channels.
-    func relabeled(_ format: PixelFormat) -> ImageView {
+    package func relabeled(_ format: PixelFormat) -> ImageView {
         ImageView(base: base, size: size, format: format, rowStride: rowStride)
     }
 
     /// A part of the picture; `rect` lies inside it.
-    func cropped(to rect: PixelRect) -> ImageView {
+    package func cropped(to rect: PixelRect) -> ImageView {
         ImageView(
             base: base + rect.y * rowStride + rect.x * format.channelCount, size: rect.size, format: format,
             rowStride: rowStride)

@@ -1,6 +1,6 @@
 extension Graph {
     /// Multiply-accumulate operations of one layer for one picture; convolutions of any kind count, nothing else does.
-    public func macCount(of layer: Layer) -> Int {
+    package func macCount(of layer: Layer) -> Int {
         switch layer.operation {
         case .convolution(let convolution), .depthwiseConvolution(let convolution):
             shape(of: layer.output).pixelCount * convolution.weights.count
@@ -11,15 +11,15 @@ extension Graph {
     }
 
     /// Multiply-accumulate operations for one picture.
-    public var macCount: Int { layers.map(macCount(of:)).reduce(0, +) }
+    package var macCount: Int { layers.map(macCount(of:)).reduce(0, +) }
 
     /// Number of weights and biases.
-    public var parameterCount: Int { layers.map(\.parameterCount).reduce(0, +) }
+    package var parameterCount: Int { layers.map(\.parameterCount).reduce(0, +) }
 }
 
 extension Layer {
     /// The convolution that the layer is, whatever its kind.
-    public var convolution: Convolution? {
+    package var convolution: Convolution? {
         switch operation {
         case .convolution(let convolution), .depthwiseConvolution(let convolution),
             .transposeConvolution(let convolution):
@@ -29,7 +29,7 @@ extension Layer {
     }
 
     /// Number of weights and biases.
-    public var parameterCount: Int {
+    package var parameterCount: Int {
         switch operation {
         case .convolution(let convolution), .depthwiseConvolution(let convolution),
             .transposeConvolution(let convolution):

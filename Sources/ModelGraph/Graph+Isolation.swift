@@ -1,16 +1,16 @@
 /// One layer of a graph as a graph of its own.
-public struct IsolatedLayer: Sendable {
+package struct IsolatedLayer: Sendable {
     /// The layer alone; its output is the graph's.
-    public let graph: Graph
+    package let graph: Graph
     /// What `graph.inputs` stand for, in their order: tensors of the graph that the layer was taken from.
-    public let sources: [TensorID]
+    package let sources: [TensorID]
 }
 
 extension Graph {
     /// A layer alone: whatever it reads, each tensor once, becomes an input.
     ///
     /// - Parameter index: Position in `layers`.
-    public func isolatingLayer(at index: Int) -> IsolatedLayer {
+    package func isolatingLayer(at index: Int) -> IsolatedLayer {
         let layer = layers[index]
         var sources: [TensorID] = []
         for id in layer.reads where !sources.contains(id) { sources.append(id) }
@@ -27,7 +27,7 @@ extension Graph {
     }
 
     /// The same network with weights and biases stored otherwise: with `.float16` each is the nearest one of that format.
-    public func storingWeights(as format: Weights.Format) -> Graph {
+    package func storingWeights(as format: Weights.Format) -> Graph {
         guard format == .float16 else { return self }
         var graph = self
         for index in graph.layers.indices { graph.layers[index].operation.roundWeightsToHalf() }

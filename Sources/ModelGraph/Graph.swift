@@ -1,66 +1,66 @@
 /// A tensor of one graph, by its position in `Graph.tensors`.
-public struct TensorID: Hashable, Sendable {
+package struct TensorID: Hashable, Sendable {
     /// Position in `Graph.tensors`.
-    public let index: Int
+    package let index: Int
 }
 
 /// What is known of a tensor before the network runs.
-public struct TensorDescription: Sendable {
+package struct TensorDescription: Sendable {
     /// Name, unique in its graph.
-    public var name: String
+    package var name: String
     /// Extent for one picture.
-    public var shape: Shape
+    package var shape: Shape
 }
 
 /// One step of a network: `activation(operation(inputs) + pictureBias + residual)`.
-public struct Layer: Sendable {
+package struct Layer: Sendable {
     /// Name, unique in its graph.
-    public var name: String
+    package var name: String
     /// Names of the layers of the model file whose work this one does, in their order.
-    public var members: [String]
+    package var members: [String]
     /// What is computed.
-    public var operation: Operation
+    package var operation: Operation
     /// What it is computed from.
-    public var inputs: [TensorID]
+    package var inputs: [TensorID]
     /// A tensor of the output's shape that is added before the activation.
-    public var residual: TensorID?
+    package var residual: TensorID?
     /// A 1x1 tensor with the output's channels that is added to every pixel before the activation.
-    public var pictureBias: TensorID?
+    package var pictureBias: TensorID?
     /// Applied last.
-    public var activation: Activation
+    package var activation: Activation
     /// What is computed.
-    public var output: TensorID
+    package var output: TensorID
 
     /// Every tensor that the layer reads.
-    public var reads: [TensorID] { inputs + [residual, pictureBias].compactMap(\.self) }
+    package var reads: [TensorID] { inputs + [residual, pictureBias].compactMap(\.self) }
 }
 
 /// A network: layers in an order in which they can run, and the tensors between them.
 ///
 /// Each tensor is either an input or written by exactly one layer, which stands before all that read it.
-public struct Graph: Sendable {
+package struct Graph: Sendable {
     /// Name of the network.
-    public var name: String
+    package var name: String
     /// All tensors, addressed by `TensorID`.
-    public internal(set) var tensors: [TensorDescription] = []
+    package internal(set) var tensors: [TensorDescription] = []
     /// The layers, each after those that it reads from.
-    public internal(set) var layers: [Layer] = []
+    package internal(set) var layers: [Layer] = []
     /// What the caller provides.
-    public internal(set) var inputs: [TensorID] = []
+    package internal(set) var inputs: [TensorID] = []
     /// What the caller gets. Never an input.
-    public var outputs: [TensorID] = []
+    package var outputs: [TensorID] = []
 
     /// Creates a graph without layers.
-    public init(name: String) { self.name = name }
+    package init(name: String) { self.name = name }
 
     /// The description of a tensor.
-    public subscript(_ id: TensorID) -> TensorDescription { tensors[id.index] }
+    package subscript(_ id: TensorID) -> TensorDescription { tensors[id.index] }
 
     /// The shape of a tensor.
-    public func shape(of id: TensorID) -> Shape { tensors[id.index].shape }
+    package func shape(of id: TensorID) -> Shape { tensors[id.index].shape }
 
     /// Adds an input tensor.
-    public mutating func addInput(_ name: String, _ shape: Shape) -> TensorID {
+    package mutating func addInput(_ name: String, _ shape: Shape) -> TensorID {
         let id = addTensor(name, shape)
         inputs.append(id)
         return id
@@ -73,7 +73,7 @@ public struct Graph: Sendable {
     ///   - inputs: Tensors of this graph, in the operation's order.
     /// - Throws: `GraphError` when the shapes do not fit the operation.
     @discardableResult
-    public mutating func append(
+    package mutating func append(
         _ name: String, _ operation: Operation, _ inputs: [TensorID], activation: Activation = .none,
         residual: TensorID? = nil, pictureBias: TensorID? = nil, output: String? = nil
     ) throws(GraphError) -> TensorID {
@@ -99,18 +99,18 @@ public struct Graph: Sendable {
 }
 
 /// Why a graph cannot be: the layer, and what is wrong with it.
-public struct GraphError: Error, CustomStringConvertible, Sendable {
+package struct GraphError: Error, CustomStringConvertible, Sendable {
     /// Name of the layer at fault.
-    public let layer: String
+    package let layer: String
     /// What is wrong, as the rest of a sentence that begins with the layer.
-    public let reason: String
+    package let reason: String
 
     /// Creates an error about `layer`.
-    public init(layer: String, _ reason: String) {
+    package init(layer: String, _ reason: String) {
         self.layer = layer
         self.reason = reason
     }
 
     /// One line: the layer and the reason.
-    public var description: String { "layer \(layer): \(reason)" }
+    package var description: String { "layer \(layer): \(reason)" }
 }

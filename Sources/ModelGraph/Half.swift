@@ -2,7 +2,7 @@
 // intrinsic gains nothing.
 
 /// The value of an IEEE 754 binary16 number given by its bits.
-public func float(fromHalf bits: UInt16) -> Float {
+package func float(fromHalf bits: UInt16) -> Float {
     let sign = UInt32(bits & 0x8000) << 16
     let exponent = UInt32(bits >> 10) & 0x1f
     let fraction = UInt32(bits & 0x3ff)
@@ -16,7 +16,7 @@ public func float(fromHalf bits: UInt16) -> Float {
 }
 
 /// The bits of the nearest IEEE 754 binary16 number, ties to even; past its range, infinity.
-public func halfBits(of value: Float) -> UInt16 {
+package func halfBits(of value: Float) -> UInt16 {
     let sign = UInt16(truncatingIfNeeded: value.bitPattern >> 16) & 0x8000
     let magnitude = abs(value)
     if magnitude.isNaN { return sign | 0x7e00 }

@@ -1,7 +1,7 @@
 /// Something that runs graphs: the processor, or a Vulkan device.
 ///
 /// All backends take and give the same bytes in the same layout, so that one table of cases drives them all.
-public protocol InferenceBackend: Sendable {
+package protocol InferenceBackend: Sendable {
     /// What the work is done on, for people: `cpu (AVX-512, 2 threads)`.
     var deviceName: String { get }
 
@@ -14,7 +14,7 @@ public protocol InferenceBackend: Sendable {
 /// A graph that is ready to run on one backend.
 ///
 /// It is not reentrant: one run at a time.
-public protocol CompiledGraph: AnyObject, Sendable {
+package protocol CompiledGraph: AnyObject, Sendable {
     /// The graph as it is run.
     var graph: Graph { get }
     /// Number of pictures in every run.
@@ -36,7 +36,7 @@ public protocol CompiledGraph: AnyObject, Sendable {
 
 extension CompiledGraph {
     /// Runs the network once on tensors.
-    public func run(_ inputs: [Tensor]) throws -> [Tensor] {
+    package func run(_ inputs: [Tensor]) throws -> [Tensor] {
         precondition(inputs.count == graph.inputs.count && inputs.allSatisfy { $0.batch == batch })
         var outputs = graph.outputs.map { Tensor(batch: batch, zeros: graph.shape(of: $0)) }
         let buffers = outputs.map { UnsafeMutableBufferPointer<Float>.allocate(capacity: $0.values.count) }

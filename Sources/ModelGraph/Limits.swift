@@ -1,26 +1,26 @@
 /// Bounds on what a model may ask for: products of sizes cannot overflow, and memory is bounded before it is taken.
-public enum Limits {
+package enum Limits {
     /// Rows or columns of a map.
-    public static let side = 16_384
+    package static let side = 16_384
     /// Channels of a map.
-    public static let channels = 65_536
+    package static let channels = 65_536
     /// Values of one tensor: 1 GiB of float32.
-    public static let elements = 1 << 28
+    package static let elements = 1 << 28
     /// Rows or columns of a kernel; also strides, dilations and paddings.
-    public static let window = 4_096
+    package static let window = 4_096
 
     /// Bytes of a model file. The largest DeepLabV3 in use, on ResNet-101, has 244 MB.
-    public static let fileByteCount = 2 << 30
+    package static let fileByteCount = 2 << 30
     /// Bytes of a model file's header.
-    public static let headerByteCount = 16 << 20
+    package static let headerByteCount = 16 << 20
     /// Layers of a model file.
-    public static let layers = 4_096
+    package static let layers = 4_096
     /// Tensors of a model file.
-    public static let storedTensors = 16_384
+    package static let storedTensors = 16_384
     /// Bytes, as float32, of all tensors that are alive at one layer.
-    public static let liveByteCount = 4 << 30
+    package static let liveByteCount = 4 << 30
     /// Multiply-accumulate operations for one picture: some minutes of a large machine.
-    public static let macs = 1 << 46
+    package static let macs = 1 << 46
     /// UTF-8 bytes of a name.
-    public static let nameByteCount = 512
+    package static let nameByteCount = 512
 }

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// A file in memory, read only.
@@ -14,11 +15,11 @@ final class MappedFile: Weights.Storage {
     init(path: String) throws(ModelFault) {
         // O_NONBLOCK: a pipe without a writer would otherwise be waited for.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw ModelFault("cannot be opened: \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw ModelFault("cannot be opened: \(lastSystemError())") }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
-            throw ModelFault("cannot be examined: \(String(cString: strerror(errno)))")
+            throw ModelFault("cannot be examined: \(lastSystemError())")
         }
         guard status.st_mode & S_IFMT == S_IFREG else { throw ModelFault("is not a regular file") }
         let byteCount = Int(status.st_size)
@@ -28,7 +29,7 @@ final class MappedFile: Weights.Storage {
         guard byteCount > 0 else { throw ModelFault("is empty") }
         let address = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)
         guard let address, address != MAP_FAILED else {
-            throw ModelFault("cannot be mapped into memory: \(String(cString: strerror(errno)))")
+            throw ModelFault("cannot be mapped into memory: \(lastSystemError())")
         }
         bytes = UnsafeRawBufferPointer(start: address, count: byteCount)
     }

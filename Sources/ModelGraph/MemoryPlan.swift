@@ -1,14 +1,14 @@
 /// Memory that is needed during an interval of time.
-public struct MemoryRequest: Hashable, Sendable {
+package struct MemoryRequest: Hashable, Sendable {
     /// Size, in bytes.
-    public var byteCount: Int
+    package var byteCount: Int
     /// First step at which the memory is in use.
-    public var first: Int
+    package var first: Int
     /// Last step at which it is in use. Another request may have the memory from the next step on.
-    public var last: Int
+    package var last: Int
 
     /// Creates a request for `byteCount` bytes from step `first` to step `last`, both included.
-    public init(byteCount: Int, first: Int, last: Int) {
+    package init(byteCount: Int, first: Int, last: Int) {
         precondition(byteCount >= 0 && first <= last)
         self.byteCount = byteCount
         self.first = first
@@ -16,7 +16,7 @@ public struct MemoryRequest: Hashable, Sendable {
     }
 
     /// Whether both are in use at some step.
-    public func overlapsInTime(_ other: MemoryRequest) -> Bool { first <= other.last && other.first <= last }
+    package func overlapsInTime(_ other: MemoryRequest) -> Bool { first <= other.last && other.first <= last }
 }
 
 /// A place in one arena for every request, such that no two that are in use at the same step share a byte.
@@ -34,16 +34,16 @@ public struct MemoryRequest: Hashable, Sendable {
 ///   1     | 0   | 0 | 2 | 2 |
 ///   0     | 0   | 0 | 2 | 2 |     6 bytes instead of 10 (3 is at byte 3 in step 3)
 /// ```
-public struct MemoryPlan: Sendable {
+package struct MemoryPlan: Sendable {
     /// Where each request begins, in bytes from the start of the arena, in the order of the requests.
-    public let offsets: [Int]
+    package let offsets: [Int]
     /// Size of the arena.
-    public let byteCount: Int
+    package let byteCount: Int
 
     /// Places all requests.
     ///
     /// - Parameter alignment: Every offset and the size of the arena is a multiple of this many bytes.
-    public init(_ requests: [MemoryRequest], alignment: Int = 64) {
+    package init(_ requests: [MemoryRequest], alignment: Int = 64) {
         precondition(alignment > 0)
         let sizes = requests.map { ($0.byteCount + alignment - 1) / alignment * alignment }
         var offsets = [Int](repeating: 0, count: requests.count)
@@ -69,7 +69,7 @@ public struct MemoryPlan: Sendable {
     }
 
     /// The most bytes in use at any one step: no plan can do with less.
-    public static func peakByteCount(_ requests: [MemoryRequest]) -> Int {
+    package static func peakByteCount(_ requests: [MemoryRequest]) -> Int {
         var changes: [(step: Int, byteCount: Int)] = []
         for request in requests {
             changes.append((request.first, request.byteCount))
@@ -90,7 +90,7 @@ extension Graph {
     ///
     /// Inputs live from the first layer on, outputs to the last. A tensor that nobody reads lives at the layer that
     /// writes it, so that the write harms no other.
-    public var lifetimes: [ClosedRange<Int>] {
+    package var lifetimes: [ClosedRange<Int>] {
         let end = max(0, layers.count - 1)
         var first = [Int](repeating: 0, count: tensors.count)
         var last = first
@@ -104,7 +104,7 @@ extension Graph {
     }
 
     /// A request for each tensor, at `elementByteCount` bytes a value.
-    public func memoryRequests(batch: Int = 1, elementByteCount: Int = 4) -> [MemoryRequest] {
+    package func memoryRequests(batch: Int = 1, elementByteCount: Int = 4) -> [MemoryRequest] {
         zip(tensors, lifetimes).map { tensor, lifetime in
             MemoryRequest(
                 byteCount: batch * tensor.shape.elementCount * elementByteCount, first: lifetime.lowerBound,

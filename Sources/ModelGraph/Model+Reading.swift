@@ -5,7 +5,7 @@ extension Model {
     /// rename a new one over it instead.
     ///
     /// - Throws: `ModelError` when the file cannot be opened, or is not a model that can be run.
-    public init(path: String) throws(ModelError) {
+    package init(path: String) throws(ModelError) {
         do throws(ModelFault) {
             try self.init(MappedFile(path: path))
         } catch {
@@ -19,7 +19,7 @@ extension Model {
     ///   - bytes: The file's contents, copied.
     ///   - name: What errors call it.
     /// - Throws: `ModelError` when the bytes are not a model that can be run.
-    public init(bytes: [UInt8], name: String) throws(ModelError) {
+    package init(bytes: [UInt8], name: String) throws(ModelError) {
         do throws(ModelFault) {
             guard bytes.count <= Limits.fileByteCount else {
                 throw ModelFault("has \(bytes.count) bytes, more than the limit of \(Limits.fileByteCount)")

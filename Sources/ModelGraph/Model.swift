@@ -1,21 +1,21 @@
 /// A trained network and what one must know to use it: one model file.
 ///
 /// The weights stay in the file, which is mapped into memory for as long as the model or a graph made of it is in use.
-public struct Model: Sendable {
+package struct Model: Sendable {
     /// The network's name.
-    public let name: String
+    package let name: String
     /// The layers, as the file lists them.
-    public let graph: Graph
+    package let graph: Graph
     /// How a picture becomes the graph's input.
-    public let input: ModelInput
+    package let input: ModelInput
     /// What the values of the output mean.
-    public let outputKind: OutputKind
+    package let outputKind: OutputKind
     /// The classes' names: one for each channel of the output, or [background, subject] for a single channel.
-    public let labels: [String]
+    package let labels: [String]
     /// A colour for each label, where the file names any.
-    public let palette: [PaletteColor]?
+    package let palette: [PaletteColor]?
     /// Where the network came from.
-    public let source: ModelSource
+    package let source: ModelSource
 
     /// A model with other layers between an input and an output of the same shapes.
     package func replacingGraph(_ graph: Graph) -> Model {
@@ -26,9 +26,9 @@ public struct Model: Sendable {
 }
 
 /// How an 8-bit picture becomes a network's input: `byte * scale[c] + bias[c]` for each channel c.
-public struct ModelInput: Hashable, Sendable {
+package struct ModelInput: Hashable, Sendable {
     /// The channels that the network sees, in its order.
-    public enum Order: String, Hashable, Sendable, CaseIterable {
+    package enum Order: String, Hashable, Sendable, CaseIterable {
         /// Red, green, blue.
         case rgb = "RGB"
         /// Blue, green, red.
@@ -37,22 +37,22 @@ public struct ModelInput: Hashable, Sendable {
         case gray = "GRAY"
 
         /// Number of channels.
-        public var channelCount: Int { self == .gray ? 1 : 3 }
+        package var channelCount: Int { self == .gray ? 1 : 3 }
     }
 
     /// Columns of the input.
-    public var width: Int
+    package var width: Int
     /// Rows of the input.
-    public var height: Int
+    package var height: Int
     /// The channels.
-    public var order: Order
+    package var order: Order
     /// Factor of each channel, in `order`.
-    public var scale: [Float]
+    package var scale: [Float]
     /// What is added to each channel, in `order`.
-    public var bias: [Float]
+    package var bias: [Float]
 
     /// Creates a description of an input; one scale and one bias for each channel.
-    public init(width: Int, height: Int, order: Order, scale: [Float], bias: [Float]) {
+    package init(width: Int, height: Int, order: Order, scale: [Float], bias: [Float]) {
         precondition(scale.count == order.channelCount && bias.count == order.channelCount)
         self.width = width
         self.height = height
@@ -62,11 +62,11 @@ public struct ModelInput: Hashable, Sendable {
     }
 
     /// Extent of the graph's input.
-    public var shape: Shape { Shape(height: height, width: width, channels: order.channelCount) }
+    package var shape: Shape { Shape(height: height, width: width, channels: order.channelCount) }
 }
 
 /// What the values of a network's output mean.
-public enum OutputKind: String, Hashable, Sendable, CaseIterable {
+package enum OutputKind: String, Hashable, Sendable, CaseIterable {
     /// A soft-max over the channels (a sigmoid of a single one) makes them confidences.
     case logits
     /// They are confidences, 0 to 1.
@@ -74,12 +74,12 @@ public enum OutputKind: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A colour of 8 bits a channel.
-public struct PaletteColor: Hashable, Sendable {
+package struct PaletteColor: Hashable, Sendable {
     /// Intensity, 0 to 255.
-    public var red, green, blue: UInt8
+    package var red, green, blue: UInt8
 
     /// Creates a colour.
-    public init(red: UInt8, green: UInt8, blue: UInt8) {
+    package init(red: UInt8, green: UInt8, blue: UInt8) {
         self.red = red
         self.green = green
         self.blue = blue
@@ -87,18 +87,18 @@ public struct PaletteColor: Hashable, Sendable {
 }
 
 /// Where a network came from, as far as its file tells.
-public struct ModelSource: Hashable, Sendable {
+package struct ModelSource: Hashable, Sendable {
     /// Name of the file that was converted.
-    public var file: String?
+    package var file: String?
     /// SHA-256 of that file, in hexadecimal.
-    public var sha256: String?
+    package var sha256: String?
     /// Licence of the network.
-    public var licence: String?
+    package var licence: String?
     /// Address where it was published.
-    public var upstream: String?
+    package var upstream: String?
 
     /// Creates a description of a source.
-    public init(file: String? = nil, sha256: String? = nil, licence: String? = nil, upstream: String? = nil) {
+    package init(file: String? = nil, sha256: String? = nil, licence: String? = nil, upstream: String? = nil) {
         self.file = file
         self.sha256 = sha256
         self.licence = licence

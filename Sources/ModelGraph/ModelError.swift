@@ -1,18 +1,18 @@
 /// Why a model file cannot be used.
-public struct ModelError: Error, CustomStringConvertible, Sendable {
+package struct ModelError: Error, CustomStringConvertible, Sendable {
     /// Path of the file, or the name that its bytes were given.
-    public let file: String
+    package let file: String
     /// What is wrong: the layer, tensor or key, and what was expected. One line.
-    public let reason: String
+    package let reason: String
 
     /// Creates an error about `file`.
-    public init(file: String, _ reason: String) {
+    package init(file: String, _ reason: String) {
         self.file = file
         self.reason = reason
     }
 
     /// One line: the file and the reason.
-    public var description: String { "\(file): \(reason)" }
+    package var description: String { "\(file): \(reason)" }
 }
 
 /// What is wrong with a file whose name is known further up.

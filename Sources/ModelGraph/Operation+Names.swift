@@ -1,6 +1,6 @@
 extension Operation {
     /// Name of the operator, as in a model file.
-    public var name: String {
+    package var name: String {
         switch self {
         case .convolution: "conv2d"
         case .depthwiseConvolution: "depthwiseConv2d"
@@ -19,7 +19,7 @@ extension Operation {
     }
 
     /// Name of the operator and the size of its kernel, where it has one: `conv2d 3x3`.
-    public var nameWithKernel: String {
+    package var nameWithKernel: String {
         switch self {
         case .convolution(let convolution), .depthwiseConvolution(let convolution),
             .transposeConvolution(let convolution):
@@ -30,7 +30,7 @@ extension Operation {
     }
 
     /// What else there is to say of it, in a few words; empty for most.
-    public var details: String {
+    package var details: String {
         switch self {
         case .convolution(let convolution), .depthwiseConvolution(let convolution),
             .transposeConvolution(let convolution):

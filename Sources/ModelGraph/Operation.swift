@@ -1,5 +1,5 @@
 /// A function applied to every value of a layer's result.
-public enum Activation: String, Hashable, Sendable, CaseIterable {
+package enum Activation: String, Hashable, Sendable, CaseIterable {
     /// x
     case none
     /// max(x, 0)
@@ -17,7 +17,7 @@ public enum Activation: String, Hashable, Sendable, CaseIterable {
 /// Where an output pixel of a resize lies in the input.
 ///
 /// With `i` the output index, `n` the input's and `m` the output's length.
-public enum ResizeConvention: String, Hashable, Sendable, CaseIterable {
+package enum ResizeConvention: String, Hashable, Sendable, CaseIterable {
     /// i * (n - 1) / (m - 1): the corner pixels' centres coincide. With m = 1 the position is 0.
     case alignCorners
     /// (i + 0.5) * n / m - 0.5, clamped to 0 ... n - 1: the pictures' outer edges coincide.
@@ -27,24 +27,24 @@ public enum ResizeConvention: String, Hashable, Sendable, CaseIterable {
 }
 
 /// What a convolution of any kind needs besides its input.
-public struct Convolution: Sendable {
+package struct Convolution: Sendable {
     /// Dense: output x input / groups x height x width. Depthwise: channels x 1 x height x width.
     /// Transposed: output x input x height x width, where
     /// `out[o, y * stride + ky - top, x * stride + kx - left] += in[i, y, x] * weights[o, i, ky, kx]`.
-    public var weights: Weights
+    package var weights: Weights
     /// One value for each output channel; zero where absent.
-    public var bias: Weights?
+    package var bias: Weights?
     /// Step between neighbouring outputs (for a transposed one: between neighbouring inputs).
-    public var stride: Extent
+    package var stride: Extent
     /// Distance between neighbouring taps.
-    public var dilation: Extent
+    package var dilation: Extent
     /// Zeros around the input (for a transposed one: rows and columns cut off the output).
-    public var padding: Padding
+    package var padding: Padding
     /// Number of independent groups of channels; 1 for a dense convolution.
-    public var groups: Int
+    package var groups: Int
 
     /// Creates a convolution; shapes are checked when it becomes part of a graph.
-    public init(
+    package init(
         weights: Weights, bias: Weights? = nil, stride: Extent = Extent(1), dilation: Extent = Extent(1),
         padding: Padding = Padding(0), groups: Int = 1
     ) {
@@ -57,25 +57,25 @@ public struct Convolution: Sendable {
     }
 
     /// Rows and columns of taps.
-    public var kernel: Extent { Extent(height: weights.shape[2], width: weights.shape[3]) }
+    package var kernel: Extent { Extent(height: weights.shape[2], width: weights.shape[3]) }
 
     /// One tap, no padding: a matrix product over the pixels (at stride 1).
-    public var isPointwise: Bool { kernel == Extent(1) && padding == Padding(0) && groups == 1 }
+    package var isPointwise: Bool { kernel == Extent(1) && padding == Padding(0) && groups == 1 }
 }
 
 /// A window that slides over each channel on its own.
-public struct Pool: Hashable, Sendable {
+package struct Pool: Hashable, Sendable {
     /// Rows and columns of the window.
-    public var kernel: Extent
+    package var kernel: Extent
     /// Step between neighbouring outputs.
-    public var stride: Extent
+    package var stride: Extent
     /// Rows and columns around the input; they never win a maximum.
-    public var padding: Padding
+    package var padding: Padding
     /// Whether an average divides by the whole window (true) or by the pixels that lie inside the map (false).
-    public var countsPadding: Bool
+    package var countsPadding: Bool
 
     /// Creates a pool; shapes are checked when it becomes part of a graph.
-    public init(kernel: Extent, stride: Extent, padding: Padding = Padding(0), countsPadding: Bool = false) {
+    package init(kernel: Extent, stride: Extent, padding: Padding = Padding(0), countsPadding: Bool = false) {
         self.kernel = kernel
         self.stride = stride
         self.padding = padding
@@ -84,7 +84,7 @@ public struct Pool: Hashable, Sendable {
 }
 
 /// What a layer computes, before its residual and its activation.
-public enum Operation: Sendable {
+package enum Operation: Sendable {
     /// A dense or grouped convolution.
     case convolution(Convolution)
     /// A convolution of each channel with a kernel of its own.

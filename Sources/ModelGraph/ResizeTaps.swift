@@ -1,16 +1,16 @@
 /// What one output row or column of a bilinear resize is made of.
-public struct ResizeTap: Hashable, Sendable {
+package struct ResizeTap: Hashable, Sendable {
     /// Index of the first neighbour in the input.
-    public let first: Int
+    package let first: Int
     /// Index of the second neighbour; the same as the first at the edge.
-    public let second: Int
+    package let second: Int
     /// Share of the second neighbour, 0 ..< 1; the first has the rest.
-    public let share: Double
+    package let share: Double
 
     /// The two neighbours of a position in pixel centres; positions past the edge pixels are held to them.
     ///
     /// - Parameter length: Rows or columns of the input.
-    public init(at position: Double, length: Int) {
+    package init(at position: Double, length: Int) {
         let held = min(max(position, 0), Double(length - 1))
         first = Int(held)
         second = min(first + 1, length - 1)
@@ -22,7 +22,7 @@ extension ResizeConvention {
     /// The taps of every output position, for an input of `source` and an output of `target` rows or columns.
     ///
     /// Positions are computed in float64, so that they are exact to far less than a pixel at every size.
-    public func taps(from source: Int, to target: Int) -> [ResizeTap] {
+    package func taps(from source: Int, to target: Int) -> [ResizeTap] {
         (0..<target).map { index in
             let position: Double =
                 switch self {

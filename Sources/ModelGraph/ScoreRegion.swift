@@ -9,35 +9,35 @@
 ///
 /// A letterboxed picture is a part of the model's output and the whole mask, a cropped one the whole output and a part
 /// of the mask.
-public struct ScoreRegion: Hashable, Sendable {
+package struct ScoreRegion: Hashable, Sendable {
     /// One of the two axes.
-    public struct Span: Hashable, Sendable {
+    package struct Span: Hashable, Sendable {
         /// The edges of the part of the model's output, in its pixels: 0 is the first pixel's outer edge.
-        public var source: Range<Double>
+        package var source: Range<Double>
         /// The rows or columns of the mask that show it.
-        public var target: Range<Int>
+        package var target: Range<Int>
 
         /// Creates a span; neither part is empty.
-        public init(source: Range<Double>, target: Range<Int>) {
+        package init(source: Range<Double>, target: Range<Int>) {
             precondition(!source.isEmpty && !target.isEmpty, "a region without pixels")
             self.source = source
             self.target = target
         }
 
         /// What a network got at `input` of its `inputLength` rows or columns, of which it made `outputLength`.
-        public init(showing input: Range<Int>, of inputLength: Int, output outputLength: Int, at target: Range<Int>) {
+        package init(showing input: Range<Int>, of inputLength: Int, output outputLength: Int, at target: Range<Int>) {
             let scale = Double(outputLength) / Double(inputLength)
             self.init(source: Double(input.lowerBound) * scale..<Double(input.upperBound) * scale, target: target)
         }
     }
 
     /// The vertical axis.
-    public var rows: Span
+    package var rows: Span
     /// The horizontal axis.
-    public var columns: Span
+    package var columns: Span
 
     /// Creates a region.
-    public init(rows: Span, columns: Span) {
+    package init(rows: Span, columns: Span) {
         self.rows = rows
         self.columns = columns
     }

@@ -3,22 +3,22 @@
 /// Two resizes, one after the other, are again a sum over a few neighbours, with weights that are products of theirs. A mask
 /// at a picture's size therefore comes straight from the small map of scores: 33 columns of scores to 640 columns of a
 /// picture, by way of the model's 257 that never exist.
-public struct ScoreSums: Sendable {
+package struct ScoreSums: Sendable {
     /// What one row or column of a mask is made of: neighbours, each with its weight; the weights add up to 1.
-    public struct Sum: Hashable, Sendable {
+    package struct Sum: Hashable, Sendable {
         /// The first row or column of the scores.
-        public let first: Int
+        package let first: Int
         /// Weights of that one and of those that follow it.
-        public let weights: [Float]
+        package let weights: [Float]
 
         /// The rows or columns that the weights belong to.
-        public var range: Range<Int> { first..<first + weights.count }
+        package var range: Range<Int> { first..<first + weights.count }
     }
 
     /// The rows or columns of the mask that are made of anything: all, or those of a region.
-    public let seen: Range<Int>
+    package let seen: Range<Int>
     /// A sum for each of those.
-    public let sums: [Sum]
+    package let sums: [Sum]
 
     /// Composes the resizes of one axis.
     ///
@@ -28,7 +28,7 @@ public struct ScoreSums: Sendable {
     ///   - resizes: First to last; none where scores are taken as they are.
     ///   - span: What part of their result is shown where. Nil: the whole, everywhere.
     ///   - target: Size of the mask.
-    public init(
+    package init(
         _ side: KeyPath<Extent, Int>, from source: Extent, by resizes: [ScoreHead.Resize],
         showing span: ScoreRegion.Span?, to target: Extent
     ) {

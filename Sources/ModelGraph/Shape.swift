@@ -1,61 +1,61 @@
 /// The extent of one picture's activation: height x width x channels.
 ///
 /// The batch is not part of a shape: a graph describes what happens to one picture.
-public struct Shape: Hashable, Sendable, CustomStringConvertible {
+package struct Shape: Hashable, Sendable, CustomStringConvertible {
     /// Rows.
-    public var height: Int
+    package var height: Int
     /// Columns.
-    public var width: Int
+    package var width: Int
     /// Values at each pixel.
-    public var channels: Int
+    package var channels: Int
 
     /// Creates a shape; the caller vouches that all three are positive.
-    public init(height: Int, width: Int, channels: Int) {
+    package init(height: Int, width: Int, channels: Int) {
         self.height = height
         self.width = width
         self.channels = channels
     }
 
     /// Number of pixels.
-    public var pixelCount: Int { height * width }
+    package var pixelCount: Int { height * width }
 
     /// Number of values.
-    public var elementCount: Int { height * width * channels }
+    package var elementCount: Int { height * width * channels }
 
     /// Rows and columns alone.
-    public var extent: Extent { Extent(height: height, width: width) }
+    package var extent: Extent { Extent(height: height, width: width) }
 
     /// As in `33x33x480`.
-    public var description: String { "\(height)x\(width)x\(channels)" }
+    package var description: String { "\(height)x\(width)x\(channels)" }
 }
 
 /// Rows and columns: the size of a kernel, a stride, a dilation or a map.
-public struct Extent: Hashable, Sendable, CustomStringConvertible {
+package struct Extent: Hashable, Sendable, CustomStringConvertible {
     /// Rows.
-    public var height: Int
+    package var height: Int
     /// Columns.
-    public var width: Int
+    package var width: Int
 
     /// Creates an extent of `height` rows and `width` columns.
-    public init(height: Int, width: Int) {
+    package init(height: Int, width: Int) {
         self.height = height
         self.width = width
     }
 
     /// Creates a square extent.
-    public init(_ side: Int) { self.init(height: side, width: side) }
+    package init(_ side: Int) { self.init(height: side, width: side) }
 
     /// As in `3x3`.
-    public var description: String { "\(height)x\(width)" }
+    package var description: String { "\(height)x\(width)" }
 }
 
 /// Rows and columns of zeros around a map, as a convolution sees it.
-public struct Padding: Hashable, Sendable, CustomStringConvertible {
+package struct Padding: Hashable, Sendable, CustomStringConvertible {
     /// Rows above, columns left, rows below, columns right.
-    public var top, left, bottom, right: Int
+    package var top, left, bottom, right: Int
 
     /// Creates a padding in the order of the model file: top, left, bottom, right.
-    public init(top: Int, left: Int, bottom: Int, right: Int) {
+    package init(top: Int, left: Int, bottom: Int, right: Int) {
         self.top = top
         self.left = left
         self.bottom = bottom
@@ -63,8 +63,8 @@ public struct Padding: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The same number of rows and columns on every side.
-    public init(_ all: Int) { self.init(top: all, left: all, bottom: all, right: all) }
+    package init(_ all: Int) { self.init(top: all, left: all, bottom: all, right: all) }
 
     /// As in `1,1,1,1`.
-    public var description: String { "\(top),\(left),\(bottom),\(right)" }
+    package var description: String { "\(top),\(left),\(bottom),\(right)" }
 }

@@ -5,7 +5,7 @@ extension Operation {
     /// built into a graph can be run.
     ///
     /// - Throws: `GraphError` naming `layer` when the inputs do not fit the operation.
-    public func outputShape(for inputs: [Shape], layer: String) throws(GraphError) -> Shape {
+    package func outputShape(for inputs: [Shape], layer: String) throws(GraphError) -> Shape {
         func fail(_ reason: String) -> GraphError { GraphError(layer: layer, reason) }
         guard let first = inputs.first else { throw fail("has no input") }
         let arity: ClosedRange<Int> =

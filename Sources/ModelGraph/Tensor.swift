@@ -1,14 +1,14 @@
 /// Values of a batch of pictures in host memory, float32: batch x height x width x channels, channels innermost.
-public struct Tensor: Sendable, Equatable {
+package struct Tensor: Sendable, Equatable {
     /// Number of pictures.
-    public let batch: Int
+    package let batch: Int
     /// Extent of each picture.
-    public let shape: Shape
+    package let shape: Shape
     /// The values, `batch * shape.elementCount` of them.
-    public var values: [Float]
+    package var values: [Float]
 
     /// Creates a tensor; the number of values must fit.
-    public init(batch: Int = 1, shape: Shape, values: [Float]) {
+    package init(batch: Int = 1, shape: Shape, values: [Float]) {
         precondition(values.count == batch * shape.elementCount, "\(values.count) values for \(batch) x \(shape)")
         self.batch = batch
         self.shape = shape
@@ -16,7 +16,7 @@ public struct Tensor: Sendable, Equatable {
     }
 
     /// Creates a tensor of zeros.
-    public init(batch: Int = 1, zeros shape: Shape) {
+    package init(batch: Int = 1, zeros shape: Shape) {
         self.init(batch: batch, shape: shape, values: [Float](repeating: 0, count: batch * shape.elementCount))
     }
 }

@@ -7,20 +7,20 @@
 ///
 /// Neighbours share at least a quarter of their length; there their weights cross over smoothly, because a network knows least
 /// about what lies at the edge of its input. At every place the weights add up to 1.
-public struct TileAxis: Hashable, Sendable {
+package struct TileAxis: Hashable, Sendable {
     /// Rows or columns of the picture.
-    public let length: Int
+    package let length: Int
     /// Rows or columns of each tile.
-    public let tile: Int
+    package let tile: Int
     /// Where each tile starts, in order; the first at 0, the last so that it ends with the picture.
-    public let starts: [Int]
+    package let starts: [Int]
 
     /// Places as few tiles as cover the picture, evenly. What is at most a quarter longer than a tile is one tile.
     ///
     /// - Parameters:
     ///   - length: Rows or columns of the picture, at least 1.
     ///   - wanted: Those of a tile, at least 1.
-    public init(length: Int, tile wanted: Int) {
+    package init(length: Int, tile wanted: Int) {
         precondition(length > 0 && wanted > 0, "lengths are positive")
         self.length = length
         let count = TileAxis.count(length: length, tile: wanted)
@@ -30,20 +30,20 @@ public struct TileAxis: Hashable, Sendable {
     }
 
     /// The number of tiles that `init(length:tile:)` places.
-    public static func count(length: Int, tile: Int) -> Int {
+    package static func count(length: Int, tile: Int) -> Int {
         guard tile < length, length - tile > tile / 4 else { return 1 }
         let step = max(1, tile - (tile + 3) / 4)
         return 1 + (length - tile + step - 1) / step
     }
 
     /// What a tile gives to a mask.
-    public struct Span: Hashable, Sendable {
+    package struct Span: Hashable, Sendable {
         /// The mask's rows or columns whose middles the tile covers.
-        public let range: Range<Int>
+        package let range: Range<Int>
         /// What each of them is made of in the scores of the tile.
-        public let taps: [ResizeTap]
+        package let taps: [ResizeTap]
         /// How much the tile counts in each of them.
-        public let weights: [Float]
+        package let weights: [Float]
     }
 
     /// What each tile gives to a mask, by half-pixel bilinear.
@@ -51,7 +51,7 @@ public struct TileAxis: Hashable, Sendable {
     /// - Parameters:
     ///   - target: Rows or columns of the mask, at least 1: the picture's, or any other number.
     ///   - output: Rows or columns of the scores of a tile.
-    public func spans(target: Int, output: Int) -> [Span] {
+    package func spans(target: Int, output: Int) -> [Span] {
         let scale = Double(length) / Double(target)
         /// The middle of a row or column of the mask, behind the first edge of a tile, in pixels of the picture.
         func offset(_ index: Int, _ start: Int) -> Double { (Double(index) + 0.5) * scale - Double(start) }

@@ -1,35 +1,35 @@
 /// A constant array of a model: the weights or the bias of a layer.
 ///
 /// The values stay where they are (in the mapped model file, or in an array) and are converted to float32 on request.
-public struct Weights: Sendable {
+package struct Weights: Sendable {
     /// How the values are stored.
-    public enum Format: String, Sendable {
+    package enum Format: String, Sendable {
         /// IEEE 754 binary32, little-endian.
         case float32 = "F32"
         /// IEEE 754 binary16, little-endian.
         case float16 = "F16"
 
         /// Bytes of one value.
-        public var byteCount: Int { self == .float32 ? 4 : 2 }
+        package var byteCount: Int { self == .float32 ? 4 : 2 }
     }
 
     /// Bytes that stay valid as long as the object lives, such as a mapped file.
-    public protocol Storage: AnyObject, Sendable {
+    package protocol Storage: AnyObject, Sendable {
         /// The bytes.
         var bytes: UnsafeRawBufferPointer { get }
     }
 
     /// Extent of each dimension, outermost first.
-    public let shape: [Int]
+    package let shape: [Int]
     /// How the values are stored.
-    public let format: Format
+    package let format: Format
     private let storage: any Storage
     private let offset: Int
 
     /// Creates an array over `storage`, its values beginning at byte `offset`.
     ///
     /// The caller has checked that `shape` fits into the storage.
-    public init(shape: [Int], format: Format, storage: any Storage, offset: Int) {
+    package init(shape: [Int], format: Format, storage: any Storage, offset: Int) {
         self.shape = shape
         self.format = format
         self.storage = storage
@@ -38,19 +38,19 @@ public struct Weights: Sendable {
     }
 
     /// Creates an array that owns its values.
-    public init(shape: [Int], values: [Float]) {
+    package init(shape: [Int], values: [Float]) {
         precondition(shape.reduce(1, *) == values.count, "shape \(shape) does not hold \(values.count) values")
         self.init(shape: shape, format: .float32, storage: ArrayStorage(values), offset: 0)
     }
 
     /// Number of values.
-    public var count: Int { shape.reduce(1, *) }
+    package var count: Int { shape.reduce(1, *) }
 
     /// Bytes that the values take as they are stored.
-    public var byteCount: Int { count * format.byteCount }
+    package var byteCount: Int { count * format.byteCount }
 
     /// The values as float32, in the order of the shape.
-    public func floats() -> [Float] {
+    package func floats() -> [Float] {
         let bytes = UnsafeRawBufferPointer(rebasing: storage.bytes[offset..<offset + byteCount])
         return [Float](unsafeUninitializedCapacity: count) { values, initialized in
             switch format {

@@ -1,14 +1,14 @@
 import CZlib
 
 /// Writes the bytes of a mask shorter, and reads them again.
-public enum MaskCodec {
+package enum MaskCodec {
     /// How hard deflate tries, 1 to 9: beyond it a mask gets little shorter (Sources/PreviewServer/README.md has figures).
-    public static let deflateLevel: Int32 = 2
+    package static let deflateLevel: Int32 = 2
 
     /// Writes a mask.
     ///
     /// - Parameter encoding: One of those that masks have.
-    public static func encode(_ mask: [UInt8], as encoding: PayloadEncoding) -> [UInt8] {
+    package static func encode(_ mask: [UInt8], as encoding: PayloadEncoding) -> [UInt8] {
         switch encoding {
         case .runLength: runLength(mask)
         case .deflate: deflate(mask, level: deflateLevel)
@@ -19,7 +19,7 @@ public enum MaskCodec {
     /// Reads a mask of a known size. No more memory is taken than that.
     ///
     /// - Throws: `malformed` when the bytes are not exactly one mask of this size.
-    public static func decode(
+    package static func decode(
         _ bytes: [UInt8], as encoding: PayloadEncoding, width: Int, height: Int
     ) throws(ProtocolError) -> [UInt8] {
         let count = width * height

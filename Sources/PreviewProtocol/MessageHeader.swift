@@ -5,32 +5,32 @@
 ///     5   u8    kind           16  u64  timestamp
 ///     6   u8    encoding
 ///     7   u8    0
-public struct MessageHeader: Equatable, Sendable {
+package struct MessageHeader: Equatable, Sendable {
     /// Bytes of a header.
-    public static let byteCount = 32
+    package static let byteCount = 32
     /// The version of the protocol.
-    public static let version: UInt8 = 1
+    package static let version: UInt8 = 1
     private static let magic: [UInt8] = [0x53, 0x4c, 0x48, 0x50]
 
     /// What the message is about.
-    public var kind: MessageKind
+    package var kind: MessageKind
     /// How its payload is written.
-    public var encoding: PayloadEncoding
+    package var encoding: PayloadEncoding
     /// The frame that it is about; 0: none.
-    public var sequence: UInt32
+    package var sequence: UInt32
     /// Bytes that follow the header.
-    public var payloadByteCount: Int
+    package var payloadByteCount: Int
     /// The frame's time in microseconds on its sender's clock.
-    public var timestamp: UInt64
+    package var timestamp: UInt64
     /// Columns of the picture, 0 where there is none.
-    public var width: UInt32
+    package var width: UInt32
     /// Rows of the picture, 0 where there is none.
-    public var height: UInt32
+    package var height: UInt32
 
     /// Creates a header.
     ///
     /// - Parameter payloadByteCount: Below 2^32.
-    public init(
+    package init(
         kind: MessageKind, encoding: PayloadEncoding, sequence: UInt32 = 0, payloadByteCount: Int = 0,
         timestamp: UInt64 = 0, width: UInt32 = 0, height: UInt32 = 0
     ) {
@@ -49,7 +49,7 @@ public struct MessageHeader: Equatable, Sendable {
     /// - Parameter bytes: The start of a message; what follows the header is not looked at.
     /// - Throws: `malformed` or `version` with a status to close the connection with, since nothing behind such bytes can
     ///   be trusted; `unknownKind` or `unknownEncoding`, which the connection survives.
-    public init(_ bytes: UnsafeRawBufferPointer) throws(ProtocolError) {
+    package init(_ bytes: UnsafeRawBufferPointer) throws(ProtocolError) {
         guard bytes.count >= Self.byteCount else {
             throw .broken("\(bytes.count) bytes are no message: a header has \(Self.byteCount)")
         }
@@ -79,7 +79,7 @@ public struct MessageHeader: Equatable, Sendable {
     }
 
     /// The sequence number that a header holds, whatever else is wrong with it; 0 where there are too few bytes.
-    public static func sequence(in bytes: UnsafeRawBufferPointer) -> UInt32 {
+    package static func sequence(in bytes: UnsafeRawBufferPointer) -> UInt32 {
         guard bytes.count >= 12 else { return 0 }
         return UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
     }
@@ -87,7 +87,7 @@ public struct MessageHeader: Equatable, Sendable {
     /// Writes the header.
     ///
     /// - Parameter bytes: Room for `byteCount` bytes.
-    public func write(to bytes: UnsafeMutableRawBufferPointer) {
+    package func write(to bytes: UnsafeMutableRawBufferPointer) {
         bytes.copyBytes(from: Self.magic)
         bytes[4] = Self.version
         bytes[5] = kind.rawValue

@@ -1,5 +1,5 @@
 /// What a message is about: the byte at offset 5 of its header.
-public enum MessageKind: UInt8, Sendable, CaseIterable {
+package enum MessageKind: UInt8, Sendable, CaseIterable {
     /// A picture to segment, from the page.
     case frame = 1
     /// What the page wants, as JSON.
@@ -25,10 +25,10 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case settingsInForce = 137
 
     /// Whether pages send it.
-    public var isFromClient: Bool { rawValue < 128 }
+    package var isFromClient: Bool { rawValue < 128 }
 
     /// How its payload may be written.
-    public var encodings: [PayloadEncoding] {
+    package var encodings: [PayloadEncoding] {
         switch self {
         case .frame: [.jpeg, .webp, .png, .rgb, .rgba]
         case .settings, .hello, .result, .error, .settingsInForce: [.json]
@@ -40,7 +40,7 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     }
 
     /// Whether a payload has pixels, so that width and height are not 0.
-    public var hasPixels: Bool {
+    package var hasPixels: Bool {
         switch self {
         case .frame, .categories, .alpha, .overlay, .picture: true
         case .settings, .hello, .result, .dropped, .error, .settingsInForce: false
@@ -49,7 +49,7 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
 }
 
 /// How a payload is written: the byte at offset 6 of a message's header.
-public enum PayloadEncoding: UInt8, Sendable, CaseIterable {
+package enum PayloadEncoding: UInt8, Sendable, CaseIterable {
     /// There is no payload.
     case none = 0
     /// A JPEG file.

@@ -1,12 +1,12 @@
 /// A whole message: a header and the bytes that it announces.
-public struct PreviewMessage: Equatable, Sendable {
+package struct PreviewMessage: Equatable, Sendable {
     /// What the message says about itself.
-    public var header: MessageHeader
+    package var header: MessageHeader
     /// What follows the header.
-    public var payload: [UInt8]
+    package var payload: [UInt8]
 
     /// Creates a message; its header gets the payload's length.
-    public init(
+    package init(
         _ kind: MessageKind, _ encoding: PayloadEncoding, sequence: UInt32 = 0, timestamp: UInt64 = 0,
         width: UInt32 = 0, height: UInt32 = 0, payload: [UInt8] = []
     ) {
@@ -19,7 +19,7 @@ public struct PreviewMessage: Equatable, Sendable {
     /// Reads a message.
     ///
     /// - Throws: What `MessageHeader` throws, and `malformed` where the length is not that of the payload.
-    public init(_ bytes: UnsafeRawBufferPointer) throws(ProtocolError) {
+    package init(_ bytes: UnsafeRawBufferPointer) throws(ProtocolError) {
         header = try MessageHeader(bytes)
         let rest = bytes.count - MessageHeader.byteCount
         guard header.payloadByteCount == rest else {
@@ -29,7 +29,7 @@ public struct PreviewMessage: Equatable, Sendable {
     }
 
     /// Reads a message.
-    public init(_ bytes: [UInt8]) throws(ProtocolError) {
+    package init(_ bytes: [UInt8]) throws(ProtocolError) {
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(ProtocolError) in try PreviewMessage(bytes) }
         }
@@ -37,7 +37,7 @@ public struct PreviewMessage: Equatable, Sendable {
     }
 
     /// The bytes of the message.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: MessageHeader.byteCount + payload.count) { buffer, initialized in
             let bytes = UnsafeMutableRawBufferPointer(buffer)
             header.write(to: bytes)

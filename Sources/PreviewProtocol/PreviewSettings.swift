@@ -6,9 +6,9 @@ import JSONText
 ///      "classes": [15], "overlay": {"opacity": 0.5, "encoding": "jpeg", "colors": {"15": "#ff8000"}}, "maximumFramesPerSecond": 30}
 ///
 /// Each message is a patch: what it leaves out stays as it is.
-public struct PreviewSettings: Equatable, Sendable {
+package struct PreviewSettings: Equatable, Sendable {
     /// What is sent for each frame.
-    public enum Output: String, CaseIterable, Sendable {
+    package enum Output: String, CaseIterable, Sendable {
         /// Class indices.
         case categories
         /// How much of each pixel the chosen classes are.
@@ -18,40 +18,40 @@ public struct PreviewSettings: Equatable, Sendable {
     }
 
     /// How overlays are made.
-    public struct Overlay: Equatable, Sendable {
+    package struct Overlay: Equatable, Sendable {
         /// 0 shows the picture, 1 the colours.
-        public var opacity = 0.5
+        package var opacity = 0.5
         /// Colours other than the model's, by class: 0xrrggbb.
-        public var colors: [Int: UInt32] = [:]
+        package var colors: [Int: UInt32] = [:]
         /// JPEG or WebP.
-        public var encoding = PayloadEncoding.jpeg
+        package var encoding = PayloadEncoding.jpeg
     }
 
     /// Which of the server's models is used. Nil: its first.
-    public var model: String?
+    package var model: String?
     /// Which of the server's devices is used. Nil: the one that it uses unless asked.
-    public var device: String?
+    package var device: String?
     /// What is sent.
-    public var outputs: Set<Output> = [.categories]
+    package var outputs: Set<Output> = [.categories]
     /// The classes whose alpha is sent and that overlays colour. Nil: all but the background.
-    public var classes: [Int]?
+    package var classes: [Int]?
     /// How overlays are made.
-    public var overlay = Overlay()
+    package var overlay = Overlay()
     /// Frames a second beyond which frames are dropped. Nil: the server's limit.
-    public var maximumFramesPerSecond: Double?
+    package var maximumFramesPerSecond: Double?
 
     /// Settings with their defaults.
-    public init() {}
+    package init() {}
 
     /// Bytes that a settings message may have.
-    public static let byteLimit = 1 << 16
+    package static let byteLimit = 1 << 16
 
     /// These settings with what a message changes.
     ///
     /// Whether the model and the classes exist is for those to say who know the models.
     ///
     /// - Throws: `badSettings`, with the key at fault.
-    public func patched(with bytes: [UInt8]) throws(ProtocolError) -> PreviewSettings {
+    package func patched(with bytes: [UInt8]) throws(ProtocolError) -> PreviewSettings {
         guard bytes.count <= Self.byteLimit else {
             throw .settings("\(bytes.count) bytes are more than the \(Self.byteLimit) that settings may have")
         }
@@ -148,7 +148,7 @@ public struct PreviewSettings: Equatable, Sendable {
     }
 
     /// The settings as they are echoed, every key written out; `device` only where there is a choice.
-    public var json: String {
+    package var json: String {
         let colors = overlay.colors.sorted { $0.key < $1.key }.map { index, color in
             let digits = String(color, radix: 16)
             return (String(index), JSONValue.text("#" + String(repeating: "0", count: 6 - digits.count) + digits))

@@ -1,7 +1,7 @@
 /// Why a message is refused, as it goes back over the wire.
-public struct ProtocolError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct ProtocolError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of refusal. Their words are part of the protocol.
-    public enum Code: String, Sendable, CaseIterable {
+    package enum Code: String, Sendable, CaseIterable {
         /// The header breaks the rules of its format.
         case malformed
         /// Another version of the protocol.
@@ -31,37 +31,37 @@ public struct ProtocolError: Error, Equatable, Sendable, CustomStringConvertible
     }
 
     /// What kind of refusal it is.
-    public var code: Code
+    package var code: Code
     /// The reason in plain words, one line.
-    public var message: String
+    package var message: String
     /// The status that the connection is closed with. Nil: it stays.
-    public var closeCode: UInt16?
+    package var closeCode: UInt16?
 
     /// Creates a refusal.
-    public init(_ code: Code, _ message: String, closeCode: UInt16? = nil) {
+    package init(_ code: Code, _ message: String, closeCode: UInt16? = nil) {
         self.code = code
         self.message = message
         self.closeCode = closeCode
     }
 
     /// The word and the reason.
-    public var description: String { "\(code.rawValue): \(message)" }
+    package var description: String { "\(code.rawValue): \(message)" }
 }
 
 /// Statuses of closed WebSockets (RFC 6455, section 7.4.1).
-public enum CloseCode {
+package enum CloseCode {
     /// The server ends.
-    public static let goingAway: UInt16 = 1001
+    package static let goingAway: UInt16 = 1001
     /// A message that breaks the protocol.
-    public static let protocolError: UInt16 = 1002
+    package static let protocolError: UInt16 = 1002
     /// A message of a type that is not taken: text.
-    public static let unsupportedData: UInt16 = 1003
+    package static let unsupportedData: UInt16 = 1003
     /// Rules of the server were broken.
-    public static let policyViolation: UInt16 = 1008
+    package static let policyViolation: UInt16 = 1008
     /// A message that is too long.
-    public static let messageTooBig: UInt16 = 1009
+    package static let messageTooBig: UInt16 = 1009
     /// Something failed in the server.
-    public static let internalError: UInt16 = 1011
+    package static let internalError: UInt16 = 1011
     /// No room now.
-    public static let tryAgainLater: UInt16 = 1013
+    package static let tryAgainLater: UInt16 = 1013
 }

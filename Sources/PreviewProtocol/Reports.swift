@@ -1,26 +1,26 @@
 import JSONText
 
 /// What a server tells a page when their connection opens.
-public struct Hello: Sendable {
+package struct Hello: Sendable {
     /// A model that a page may choose.
-    public struct Model: Sendable {
+    package struct Model: Sendable {
         /// What settings call it.
-        public var id: String
+        package var id: String
         /// What people call it.
-        public var name: String
+        package var name: String
         /// Names of the classes, by index.
-        public var labels: [String]
+        package var labels: [String]
         /// Columns of its masks.
-        public var width: Int
+        package var width: Int
         /// Rows of its masks.
-        public var height: Int
+        package var height: Int
         /// Colours of the classes: red, green, blue.
-        public var palette: [[UInt8]]
+        package var palette: [[UInt8]]
         /// Classes that are shown until somebody chooses others.
-        public var subjectClasses: [Int]
+        package var subjectClasses: [Int]
 
         /// Creates a description.
-        public init(
+        package init(
             id: String, name: String, labels: [String], width: Int, height: Int, palette: [[UInt8]],
             subjectClasses: [Int]
         ) {
@@ -35,7 +35,7 @@ public struct Hello: Sendable {
     }
 
     /// Where frames come from.
-    public enum Source: String, Sendable {
+    package enum Source: String, Sendable {
         /// Each page sends its own.
         case browser
         /// The server plays them.
@@ -43,18 +43,18 @@ public struct Hello: Sendable {
     }
 
     /// What a page may ask of the server.
-    public struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// Bytes of a message, its header included.
-        public var messageBytes: Int
+        package var messageBytes: Int
         /// Pixels of a frame.
-        public var pixels: Int
+        package var pixels: Int
         /// Frames sent and not yet ended.
-        public var framesInFlight: Int
+        package var framesInFlight: Int
         /// Frames a second of one connection.
-        public var framesPerSecond: Double
+        package var framesPerSecond: Double
 
         /// Creates limits.
-        public init(messageBytes: Int, pixels: Int, framesInFlight: Int, framesPerSecond: Double) {
+        package init(messageBytes: Int, pixels: Int, framesInFlight: Int, framesPerSecond: Double) {
             self.messageBytes = messageBytes
             self.pixels = pixels
             self.framesInFlight = framesInFlight
@@ -63,22 +63,22 @@ public struct Hello: Sendable {
     }
 
     /// The program and its version: `silhouette 0.1.0`.
-    public var server: String
+    package var server: String
     /// Where frames come from.
-    public var source: Source
+    package var source: Source
     /// What the server's source is called, for people. Nil for pages' own cameras.
-    public var sourceName: String?
+    package var sourceName: String?
     /// The models, the default one first.
-    public var models: [Model]
+    package var models: [Model]
     /// What the network runs on: the identifier of one of `devices`, or a text for people where there are none.
-    public var device: String
+    package var device: String
     /// Identifiers and names of the devices that a page may choose. Empty: there is no choice.
-    public var devices: [(id: String, name: String)]
+    package var devices: [(id: String, name: String)]
     /// What may be asked.
-    public var limits: Limits
+    package var limits: Limits
 
     /// Creates a greeting.
-    public init(
+    package init(
         server: String, source: Source, sourceName: String?, models: [Model], device: String,
         devices: [(id: String, name: String)], limits: Limits
     ) {
@@ -92,7 +92,7 @@ public struct Hello: Sendable {
     }
 
     /// The greeting as JSON.
-    public var json: String {
+    package var json: String {
         func integers(_ values: [Int]) -> JSONValue { .list(values.map { .integer($0) }) }
         let models = models.map { model in
             JSONValue.object([
@@ -127,22 +127,22 @@ public struct Hello: Sendable {
 }
 
 /// Figures about a frame, which end it.
-public struct FrameResult: Sendable {
+package struct FrameResult: Sendable {
     /// Running the network.
-    public var inferenceMilliseconds: Double
+    package var inferenceMilliseconds: Double
     /// Decoding the picture.
-    public var decodeMilliseconds: Double
+    package var decodeMilliseconds: Double
     /// From the frame's arrival to this message.
-    public var totalMilliseconds: Double
+    package var totalMilliseconds: Double
     /// Classes that were seen, each with its part of the mask's pixels, the largest first.
-    public var shares: [(classIndex: Int, share: Double)]
+    package var shares: [(classIndex: Int, share: Double)]
     /// Frames of this connection that were dropped for newer ones.
-    public var droppedFrames: Int
+    package var droppedFrames: Int
     /// What the network ran on.
-    public var device: String
+    package var device: String
 
     /// Creates figures.
-    public init(
+    package init(
         inferenceMilliseconds: Double, decodeMilliseconds: Double, totalMilliseconds: Double,
         shares: [(classIndex: Int, share: Double)], droppedFrames: Int, device: String
     ) {
@@ -155,7 +155,7 @@ public struct FrameResult: Sendable {
     }
 
     /// The figures as JSON.
-    public var json: String {
+    package var json: String {
         JSONValue.object([
             "inferenceMilliseconds": .number(inferenceMilliseconds), "decodeMilliseconds": .number(decodeMilliseconds),
             "totalMilliseconds": .number(totalMilliseconds),
@@ -167,7 +167,7 @@ public struct FrameResult: Sendable {
 
 extension ProtocolError {
     /// The refusal as JSON.
-    public var json: String {
+    package var json: String {
         JSONValue.object([
             "code": .text(code.rawValue), "message": .text(message), "fatal": .boolean(closeCode != nil),
         ]).json
@@ -176,7 +176,7 @@ extension ProtocolError {
 
 extension PreviewMessage {
     /// A message whose payload is JSON.
-    public init(_ kind: MessageKind, json: String, sequence: UInt32 = 0, timestamp: UInt64 = 0) {
+    package init(_ kind: MessageKind, json: String, sequence: UInt32 = 0, timestamp: UInt64 = 0) {
         self.init(kind, .json, sequence: sequence, timestamp: timestamp, payload: Array(json.utf8))
     }
 }

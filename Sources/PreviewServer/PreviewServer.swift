@@ -1,3 +1,4 @@
+import Base
 import CWebSockets
 import Glibc
 
@@ -6,20 +7,20 @@ import Glibc
 ///     let server = try PreviewServer(ServerOptions(), models: [model])
 ///     print(server.address)
 ///     server.stop()
-public final class PreviewServer: Sendable {
+package final class PreviewServer: Sendable {
     /// Where the page is, with the token where one is needed: `http://127.0.0.1:8420/`.
-    public let address: String
+    package let address: String
     /// The port.
-    public let port: Int
+    package let port: Int
     private let service: Service
     private let source: PlayedSource?
-    private let isStopped = Guarded(false)
+    private let isStopped = Locked(false)
 
     /// Listens and starts to serve.
     ///
     /// - Parameter models: At least one; the first is the default.
     /// - Throws: `ServerError`, one line that says what to do.
-    public init(_ options: ServerOptions, models: [ServedModel]) throws {
+    package init(_ options: ServerOptions, models: [ServedModel]) throws {
         precondition(!models.isEmpty, "a server needs a model")
         guard AccessRules.isLoopback(options.host) || options.token != nil else {
             throw ServerError("--host \(options.host) lets other machines connect, which needs a --token")
@@ -46,18 +47,18 @@ public final class PreviewServer: Sendable {
         service = try Service(context, router: router, listener: listener.descriptor)
         port = listener.port
         address = Self.address(options, port: port)
-        service.start()
-        source?.run()
+        try service.start()
+        try source?.run()
     }
 
     deinit { stop() }
 
     /// Has the whole process give freed memory back to the system: what pages send comes and goes in megabytes. For programs that
     /// do little but serve.
-    public static func returnFreedMemory() { cws_return_freed_memory() }
+    package static func returnFreedMemory() { cws_return_freed_memory() }
 
     /// Tells pages that the server ends, closes all connections and waits until that is done.
-    public func stop() {
+    package func stop() {
         let isFirst = isStopped.withLock { isStopped in
             defer { isStopped = true }
             return !isStopped

@@ -1,8 +1,8 @@
 /// Why a server does not start: one line.
-public struct ServerError: Error, Sendable, CustomStringConvertible {
+package struct ServerError: Error, Sendable, CustomStringConvertible {
     /// The flag, file or address, and what is wrong with it.
-    public let description: String
+    package let description: String
 
     /// Creates an error.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }

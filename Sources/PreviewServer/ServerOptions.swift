@@ -1,7 +1,7 @@
 import Silhouette
 
 /// Where frames come from.
-public enum FrameSource: Sendable, Equatable {
+package enum FrameSource: Sendable, Equatable {
     /// Each page sends its own.
     case browser
     /// The server plays a video file, over and over, or a camera's device, and every page watches.
@@ -9,26 +9,26 @@ public enum FrameSource: Sendable, Equatable {
 }
 
 /// How a server is set up.
-public struct ServerOptions: Sendable {
+package struct ServerOptions: Sendable {
     /// The address to listen on: a number, or `localhost`.
-    public var host = "127.0.0.1"
+    package var host = "127.0.0.1"
     /// The port. 0: any that is free.
-    public var port = 8420
+    package var port = 8420
     /// What pages must know. Nil: nothing, which only addresses of this machine allow.
-    public var token: String?
+    package var token: String?
     /// Origins of pages, besides the server's own, that may connect: `https://example.org`.
-    public var allowedOrigins: [String] = []
+    package var allowedOrigins: [String] = []
     /// PEM files of the certificate and its key. Nil: no TLS.
-    public var tls: (certificate: String, key: String)?
+    package var tls: (certificate: String, key: String)?
     /// The folder of the page's files. Nil: there is no page.
-    public var webFolder: String?
+    package var webFolder: String?
     /// Where frames come from.
-    public var source = FrameSource.browser
+    package var source = FrameSource.browser
     /// Devices that pages may choose among. Fewer than two, or without the models' own: there is no choice.
     package var devices: [UsableDevice] = []
     /// What may be asked.
-    public var limits = ServerLimits()
+    package var limits = ServerLimits()
 
     /// Options with their defaults.
-    public init() {}
+    package init() {}
 }

@@ -1,6 +1,6 @@
+import Base
 import Dispatch
 import ModelGraph
-import Synchronization
 
 /// Finds the class of every pixel of a picture.
 ///
@@ -41,10 +41,10 @@ public final class ImageSegmenter: Sendable {
     private let request: MaskRequest
     /// Nil: pictures are not divided into tiles.
     private let tiles: TiledSegmentation?
-    private let videoClock = Mutex(FrameClock())
+    private let videoClock = Locked(FrameClock())
     private let queue = DispatchQueue(label: "silhouette.live-stream", qos: .userInteractive)
-    private let mailbox = Mutex(FrameMailbox<WaitingFrame>())
-    private let listeners = Mutex(Listeners())
+    private let mailbox = Locked(FrameMailbox<WaitingFrame>())
+    private let listeners = Locked(Listeners())
 
     /// Loads the model and prepares the device.
     ///
@@ -61,7 +61,7 @@ public final class ImageSegmenter: Sendable {
     }
 
     /// Prepares the device for a model that is loaded already.
-    public convenience init(options: ImageSegmenterOptions, model: Model) throws(ImageSegmenterError) {
+    package convenience init(options: ImageSegmenterOptions, model: Model) throws(ImageSegmenterError) {
         let output = ModelOutput(model)
         // What cannot be asked for is refused before a device is prepared.
         _ = try MaskRequest(options, of: output)
@@ -189,7 +189,7 @@ public final class ImageSegmenter: Sendable {
         try require(.image)
         guard let tiles else { return result(try engine.segment(image, request, inBackground: work)) }
         return result(
-            try tiles.segment(image, blend: work.callAside) { image, request throws(ImageSegmenterError) in
+            try tiles.segment(image, blend: work.callInBackground) { image, request throws(ImageSegmenterError) in
                 try engine.segment(image, request, inBackground: work)
             })
     }

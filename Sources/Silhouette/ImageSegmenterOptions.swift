@@ -1,3 +1,4 @@
+@_exported import Effects
 @_exported import Imaging
 
 /// What every task of a model needs: the model and the device that runs it.

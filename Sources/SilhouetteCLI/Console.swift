@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// The program's two output streams, written without buffering.
@@ -23,7 +24,7 @@ enum Console {
     static func print(_ line: String) {
         if writeAll(STDOUT_FILENO, line + "\n") { return }
         if errno != EPIPE {
-            report("silhouette: standard output: cannot be written: \(String(cString: strerror(errno)))")
+            report("silhouette: standard output: cannot be written: \(lastSystemError())")
         }
         // At once: exit handlers would take the graphics driver down under threads that are at work in it.
         _exit(ExitCode.failure.rawValue)

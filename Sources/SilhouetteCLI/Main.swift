@@ -40,7 +40,7 @@ struct Main {
 
     /// Parses a command line and runs the command.
     private static func obey<Settings>(
-        _ command: Command<Settings>, _ arguments: [String], _ defaults: Settings,
+        _ command: Subcommand<Settings>, _ arguments: [String], _ defaults: Settings,
         _ body: (Settings) throws -> ExitCode
     ) -> ExitCode {
         do {

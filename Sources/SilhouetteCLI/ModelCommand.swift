@@ -14,9 +14,9 @@ package struct ModelSettings: Sendable {
     }
 }
 
-extension Command<ModelSettings> {
+extension Subcommand<ModelSettings> {
     /// `silhouette model`.
-    package static let model = Command(
+    package static let model = Subcommand(
         name: "model",
         abstract: "show what is in a model file",
         operands: "[FILE]",

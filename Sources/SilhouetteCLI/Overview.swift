@@ -4,13 +4,13 @@ package let commandNames = ["segment", "video", "serve", "model", "devices", "ve
 /// The page of a subcommand. Nil: there is none of that name.
 package func helpPage(of command: String) -> String? {
     switch command {
-    case "segment": Command<SegmentSettings>.segment.helpPage
-    case "video": Command<VideoSettings>.video.helpPage
-    case "serve": Command<ServeSettings>.serve.helpPage
-    case "model": Command<ModelSettings>.model.helpPage
-    case "devices": Command<DevicesSettings>.devices.helpPage
-    case "verify": Command<VerifySettings>.verify.helpPage
-    case "bench": Command<BenchSettings>.bench.helpPage
+    case "segment": Subcommand<SegmentSettings>.segment.helpPage
+    case "video": Subcommand<VideoSettings>.video.helpPage
+    case "serve": Subcommand<ServeSettings>.serve.helpPage
+    case "model": Subcommand<ModelSettings>.model.helpPage
+    case "devices": Subcommand<DevicesSettings>.devices.helpPage
+    case "verify": Subcommand<VerifySettings>.verify.helpPage
+    case "bench": Subcommand<BenchSettings>.bench.helpPage
     case "help": overview
     default: nil
     }
@@ -19,13 +19,13 @@ package func helpPage(of command: String) -> String? {
 /// What `silhouette help` shows.
 package var overview: String {
     let commands = [
-        (Command<SegmentSettings>.segment.name, Command<SegmentSettings>.segment.abstract),
-        (Command<VideoSettings>.video.name, Command<VideoSettings>.video.abstract),
-        (Command<ServeSettings>.serve.name, Command<ServeSettings>.serve.abstract),
-        (Command<ModelSettings>.model.name, Command<ModelSettings>.model.abstract),
-        (Command<DevicesSettings>.devices.name, Command<DevicesSettings>.devices.abstract),
-        (Command<VerifySettings>.verify.name, Command<VerifySettings>.verify.abstract),
-        (Command<BenchSettings>.bench.name, Command<BenchSettings>.bench.abstract),
+        (Subcommand<SegmentSettings>.segment.name, Subcommand<SegmentSettings>.segment.abstract),
+        (Subcommand<VideoSettings>.video.name, Subcommand<VideoSettings>.video.abstract),
+        (Subcommand<ServeSettings>.serve.name, Subcommand<ServeSettings>.serve.abstract),
+        (Subcommand<ModelSettings>.model.name, Subcommand<ModelSettings>.model.abstract),
+        (Subcommand<DevicesSettings>.devices.name, Subcommand<DevicesSettings>.devices.abstract),
+        (Subcommand<VerifySettings>.verify.name, Subcommand<VerifySettings>.verify.abstract),
+        (Subcommand<BenchSettings>.bench.name, Subcommand<BenchSettings>.bench.abstract),
         ("help", "show this page, or that of a command"),
     ]
     let lines = commands.map { name, abstract in

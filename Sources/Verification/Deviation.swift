@@ -1,16 +1,16 @@
 import ModelGraph
 
 /// How far a tensor is from what it should be, and where it is farthest.
-public struct Deviation: Sendable {
+package struct Deviation: Sendable {
     /// The largest |x - reference| / max(1, |reference|); infinite where a value is a NaN or the only infinite one.
-    public let error: Double
+    package let error: Double
     /// Where that is.
-    public let row, column, channel: Int
+    package let row, column, channel: Int
     /// What is there, and what should be.
-    public let value, reference: Float
+    package let value, reference: Float
 
     /// Compares tensors of one picture and one shape.
-    public init(of tensor: Tensor, from reference: Tensor) {
+    package init(of tensor: Tensor, from reference: Tensor) {
         precondition(tensor.batch == 1 && reference.batch == 1 && tensor.shape == reference.shape)
         var worst = (error: -1.0, index: 0)
         for (index, (value, reference)) in zip(tensor.values, reference.values).enumerated() {

@@ -1,14 +1,14 @@
 /// A picture to try networks on: coloured discs on a slanting ground, under a little noise. The same for the same seed, always.
 ///
 /// Noise alone would make every class equally unlikely everywhere; edges, areas and texture bring values of all sizes to all layers.
-public struct TestPicture: Sendable {
+package struct TestPicture: Sendable {
     /// Columns, rows, and values of each pixel.
-    public let width, height, channelCount: Int
+    package let width, height, channelCount: Int
     /// The values, row by row, channels innermost.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Draws a picture.
-    public init(width: Int, height: Int, channelCount: Int, seed: UInt64 = 1) {
+    package init(width: Int, height: Int, channelCount: Int, seed: UInt64 = 1) {
         self.width = width
         self.height = height
         self.channelCount = channelCount

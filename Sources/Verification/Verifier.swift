@@ -4,22 +4,22 @@ import ModelGraph
 ///
 /// Every layer runs alone, on the values that the reference gave to the layers before, so that errors do not add up and the first
 /// layer that fails is the one at fault.
-public struct Verifier {
+package struct Verifier {
     /// The network.
-    public let graph: Graph
+    package let graph: Graph
     /// What its output means.
-    public let outputKind: OutputKind
+    package let outputKind: OutputKind
     /// What is trusted, and what is looked at.
-    public let reference, candidate: any InferenceBackend
+    package let reference, candidate: any InferenceBackend
     /// How the candidate stores weights and activations. With `.float16` the reference of a layer starts from weights and inputs
     /// rounded in the same way.
-    public let storage: Weights.Format
+    package let storage: Weights.Format
 
     /// Bound on |x - reference| / max(1, |reference|) for a layer alone.
-    public var layerTolerance: Double { storage == .float32 ? 1e-4 : 2e-3 }
+    package var layerTolerance: Double { storage == .float32 ? 1e-4 : 2e-3 }
 
     /// Prepares a verification of a graph with one output.
-    public init(
+    package init(
         _ graph: Graph, _ outputKind: OutputKind, reference: any InferenceBackend, candidate: any InferenceBackend,
         storage: Weights.Format
     ) {
@@ -38,7 +38,7 @@ public struct Verifier {
     ///   - report: Called after each layer.
     /// - Returns: The reference's scores, every value on the way to them stored in `storage`.
     @discardableResult
-    public func verifyLayers(on input: Tensor, report: (LayerVerdict) throws -> Void) throws -> Tensor {
+    package func verifyLayers(on input: Tensor, report: (LayerVerdict) throws -> Void) throws -> Tensor {
         let lastReads = graph.lifetimes.map(\.upperBound)
         var values: [TensorID: Tensor] = [graph.inputs[0]: stored(input)]
         var scores = input
@@ -69,7 +69,7 @@ public struct Verifier {
     /// - Parameters:
     ///   - input: The picture that `verifyLayers` was given.
     ///   - rounded: What that returned.
-    public func verifyNetwork(on input: Tensor, rounded: Tensor) throws -> NetworkVerdict {
+    package func verifyNetwork(on input: Tensor, rounded: Tensor) throws -> NetworkVerdict {
         let expected = try reference.compile(graph, batch: 1).run([input])[0]
         let compiled = try candidate.compile(graph, batch: 1)
         let found = try compiled.run([input])[0]

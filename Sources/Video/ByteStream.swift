@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// Bytes that come one after the other, from a pipe or, in tests, from memory.

@@ -1,4 +1,5 @@
-import CProcess
+import Base
+import CSystem
 import Glibc
 
 /// How a program ended.
@@ -97,7 +98,7 @@ package struct ChildProcess: ~Copyable {
             throw VideoError(
                 failure == ENOENT
                     ? "the program \(program) is needed and not installed (apt-get install \(Self.package(of: program)))"
-                    : "\(program) does not start: \(String(cString: strerror(failure)))")
+                    : "\(program) does not start: \(systemErrorText(failure))")
         }
         pipes.keepOurs()
         self.id = id
@@ -169,4 +170,3 @@ private struct Pipes: ~Copyable {
 private let F_SETPIPE_SZ: Int32 = 1031
 
 /// What `errno` says, in the system's words.
-func lastSystemError() -> String { String(cString: strerror(errno)) }

@@ -1,6 +1,6 @@
+import Base
 import Dispatch
 import Glibc
-import Synchronization
 
 /// What a program says on its standard error, read while it runs so that it never waits to be heard.
 final class Complaints: Sendable {
@@ -11,7 +11,7 @@ final class Complaints: Sendable {
 
     /// Bytes that are kept of the beginning and of the end.
     private static let limit = 4096
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let queue = DispatchQueue(label: "silhouette.complaints")
 
     /// Reads a descriptor to its end; it must stay open until `lines` has returned.

@@ -1,7 +1,8 @@
+import Base
 import Glibc
 
 /// Where a film comes from.
-public enum FilmSource: Equatable, Sendable {
+package enum FilmSource: Equatable, Sendable {
     /// A file that ffmpeg reads.
     case file(String)
     /// What another program writes: standard input for `-`, or a named pipe.
@@ -14,7 +15,7 @@ public enum FilmSource: Equatable, Sendable {
     /// What a path leads to; `-` is standard input.
     ///
     /// - Throws: `VideoError` where nothing is there, or nothing that could be a film.
-    public init(path: String) throws(VideoError) {
+    package init(path: String) throws(VideoError) {
         var status = stat()
         if path == "-" {
             // A file that was redirected can be read in any order, which some films need.
@@ -44,7 +45,7 @@ public enum FilmSource: Equatable, Sendable {
     fileprivate static let redirected = "/proc/\(getpid())/fd/0"
 
     /// For messages.
-    public var name: String {
+    package var name: String {
         switch self {
         case .file(let path), .pipe(let path), .sequence(let path), .camera(let path):
             path == "-" || path == Self.redirected ? "standard input" : path
@@ -53,16 +54,16 @@ public enum FilmSource: Equatable, Sendable {
 }
 
 /// A size that frames are brought to, their proportions kept.
-public struct FrameSize: Equatable, Sendable {
+package struct FrameSize: Equatable, Sendable {
     /// Columns.
-    public var width: Int
+    package var width: Int
     /// Rows.
-    public var height: Int
+    package var height: Int
     /// Whether all of a frame is shown, with black beside it; else what stands over is cut off.
-    public var showsAll: Bool
+    package var showsAll: Bool
 
     /// Creates a size.
-    public init(width: Int, height: Int, showsAll: Bool) {
+    package init(width: Int, height: Int, showsAll: Bool) {
         self.width = width
         self.height = height
         self.showsAll = showsAll
@@ -70,29 +71,29 @@ public struct FrameSize: Equatable, Sendable {
 }
 
 /// How a film is read.
-public struct ReadingOptions: Equatable, Sendable {
+package struct ReadingOptions: Equatable, Sendable {
     /// Seconds at its beginning that are passed over.
-    public var start: Double?
+    package var start: Double?
     /// Seconds that are read at most.
-    public var duration: Double?
+    package var duration: Double?
     /// Columns and rows that a camera is asked for.
-    public var cameraSize: (width: Int, height: Int)? {
+    package var cameraSize: (width: Int, height: Int)? {
         get { size.map { ($0[0], $0[1]) } }
         set { size = newValue.map { [$0.width, $0.height] } }
     }
     /// Frames a second that a camera is asked for, or that numbered pictures are shown at.
-    public var inputRate: Double?
+    package var inputRate: Double?
     /// Whether it begins again when it has ended, without end.
-    public var isLooped = false
+    package var isLooped = false
     /// The size that frames are brought to. Nil: that of the film itself.
-    public var frameSize: FrameSize?
+    package var frameSize: FrameSize?
     /// Pixels of a picture that are refused when there are more.
-    public var maxPixels = 100_000_000
+    package var maxPixels = 100_000_000
 
     private var size: [Int]?
 
     /// Creates options: the whole film, once.
-    public init() {}
+    package init() {}
 }
 
 extension FilmSource {
@@ -123,20 +124,20 @@ func plain(_ value: Double) -> String {
 }
 
 /// A film that has been opened: what is in it is known, its frames are not read yet.
-public final class Film: Sendable {
+package final class Film: Sendable {
     /// Where it comes from.
-    public let source: FilmSource
+    package let source: FilmSource
     /// How it is read.
-    public let options: ReadingOptions
+    package let options: ReadingOptions
     /// What is in it.
-    public let info: VideoInfo
+    package let info: VideoInfo
     /// Gives a pipe's bytes to ffprobe and again to the decoder.
     let feed: InputFeed?
 
     /// Opens a film and finds out what is in it, through the program ffprobe.
     ///
     /// - Throws: `VideoError` where it cannot be read, where there are no pictures in it, or where they are too large.
-    public init(_ source: FilmSource, options: ReadingOptions = ReadingOptions()) throws(VideoError) {
+    package init(_ source: FilmSource, options: ReadingOptions = ReadingOptions()) throws(VideoError) {
         self.source = source
         self.options = options
         if case .pipe(let path) = source {

@@ -13,7 +13,7 @@ private enum SoundSource {
 ///
 /// Frames are encoded while they come; the sound is put to them at the end, so that it is as long as they are also when the
 /// film is cut short. One thread uses it. Without `finish` nothing is left of the film.
-public final class FilmWriter {
+package final class FilmWriter {
     private let path: String
     private let format: OutputFormat
     private let stream: EncodedStream
@@ -24,18 +24,18 @@ public final class FilmWriter {
     private var soundFile: PendingFile?
 
     /// Takes the sound out of a film that is read through a pipe; for its reader. Nil where none is wanted.
-    public private(set) var extraction: SoundExtraction?
+    package private(set) var extraction: SoundExtraction?
     /// What the user should know: sound that is encoded anew.
-    public var notices: [String] { soundPlan.notices }
+    package var notices: [String] { soundPlan.notices }
     /// Files that are left behind where the program is killed; none on file systems that have nameless files.
-    public var hiddenFiles: [String] { [pictures?.name, soundFile?.name].compactMap(\.self) }
+    package var hiddenFiles: [String] { [pictures?.name, soundFile?.name].compactMap(\.self) }
 
     /// Starts the encoder.
     ///
     /// - Parameters:
     ///   - film: The film whose sound goes with it, if it has any. Nil: none.
     ///   - quality: As the format's encoder counts. Nil: its standard.
-    public init(
+    package init(
         _ path: String, format: OutputFormat, stream: EncodedStream, soundOf film: Film?, quality: Int? = nil
     ) throws(VideoError) {
         self.path = path
@@ -65,7 +65,7 @@ public final class FilmWriter {
     /// Adds a frame of the stream's size.
     ///
     /// - Parameter microseconds: When it is shown; later than all before it, the first at 0.
-    public func write(_ image: Image, microseconds: Int) throws(VideoError) {
+    package func write(_ image: Image, microseconds: Int) throws(VideoError) {
         try encoder.write(image, microseconds: microseconds)
     }
 
@@ -75,7 +75,7 @@ public final class FilmWriter {
     ///   - delay: Seconds from the beginning of the source to its first frame, by which the sound comes before the frames.
     ///   - length: Seconds after which the sound is cut off, counted as the delay is. Nil: all of it.
     /// - Returns: Why the sound is missing; nil where it is not.
-    public func finish(delay: Double, length: Double?) throws(VideoError) -> String? {
+    package func finish(delay: Double, length: Double?) throws(VideoError) -> String? {
         try encoder.finish()
         guard let sound, let source = pictures?.descriptor else {
             try publish()

@@ -1,9 +1,9 @@
 import Imaging
 
 /// Gives frames to other programs while they come.
-public final class LiveWriter {
+package final class LiveWriter {
     /// Who gets them.
-    public enum Target: Equatable, Sendable {
+    package enum Target: Equatable, Sendable {
         /// Whoever reads this program's standard output: YUV4MPEG2.
         case standardOutput
         /// Whoever uses a virtual camera, the device of this path.
@@ -13,7 +13,7 @@ public final class LiveWriter {
     private let encoder: Encoder
 
     /// Starts the encoder.
-    public init(_ target: Target, stream: EncodedStream) throws(VideoError) {
+    package init(_ target: Target, stream: EncodedStream) throws(VideoError) {
         switch target {
         case .standardOutput: encoder = try Encoder(stream, to: .standardOutput, name: "standard output")
         case .camera(let path): encoder = try Encoder(stream, to: .camera(path), name: path)
@@ -23,10 +23,10 @@ public final class LiveWriter {
     /// Adds a frame of the stream's size.
     ///
     /// - Parameter microseconds: When it is shown; later than all before it, the first at 0.
-    public func write(_ image: Image, microseconds: Int) throws(VideoError) {
+    package func write(_ image: Image, microseconds: Int) throws(VideoError) {
         try encoder.write(image, microseconds: microseconds)
     }
 
     /// Waits until all frames are given.
-    public func finish() throws(VideoError) { try encoder.finish() }
+    package func finish() throws(VideoError) { try encoder.finish() }
 }

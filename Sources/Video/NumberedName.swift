@@ -1,15 +1,15 @@
 import Glibc
 
 /// The name of a file in a series, with a number's place in it: `frame-%05d.png`.
-public struct NumberedName: Equatable, Sendable {
+package struct NumberedName: Equatable, Sendable {
     /// The name as it was given.
-    public let pattern: String
+    package let pattern: String
     private let start: String
     private let end: String
     private let digitCount: Int
 
     /// Finds the place, `%d` or `%0Nd`, in the last part of a path. Nil: there is none, or more than one.
-    public init?(_ path: String) {
+    package init?(_ path: String) {
         let folderEnd = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
         guard let percent = path.lastIndex(of: "%"), percent >= folderEnd,
             path[folderEnd..<percent].allSatisfy({ $0 != "%" })
@@ -29,7 +29,7 @@ public struct NumberedName: Equatable, Sendable {
     }
 
     /// The name with a number in it.
-    public func path(_ number: Int) -> String {
+    package func path(_ number: Int) -> String {
         let digits = String(number)
         return start + String(repeating: "0", count: max(0, digitCount - digits.count)) + digits + end
     }

@@ -1,5 +1,5 @@
 /// Containers that films are written into, by the ending of the file.
-public enum OutputFormat: String, CaseIterable, Sendable {
+package enum OutputFormat: String, CaseIterable, Sendable {
     /// H.264, what everything plays.
     case mp4
     /// H.264; ProRes 4444 where there is transparency.
@@ -12,21 +12,21 @@ public enum OutputFormat: String, CaseIterable, Sendable {
     case gif
 
     /// The format of a file by its ending, in any case. Nil: none is called so.
-    public init?(path: String) {
+    package init?(path: String) {
         let name = path.split(separator: "/").last ?? ""
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
         self.init(rawValue: name[name.index(after: dot)...].lowercased())
     }
 
     /// Whether it can hold transparency.
-    public var hasAlpha: Bool { self != .mp4 }
+    package var hasAlpha: Bool { self != .mp4 }
     /// Whether it can hold sound.
-    public var hasSound: Bool { self != .gif }
+    package var hasSound: Bool { self != .gif }
 
     /// The quality that is taken where none is asked for, as the encoder counts: 0 is the best. Nil: there is no choice.
     ///
     /// - Parameter hasAlpha: Whether the film has transparent parts.
-    public func standardQuality(hasAlpha: Bool) -> Int? {
+    package func standardQuality(hasAlpha: Bool) -> Int? {
         switch self {
         case .mp4: 18
         case .mov, .mkv: hasAlpha ? nil : 18
@@ -36,7 +36,7 @@ public enum OutputFormat: String, CaseIterable, Sendable {
     }
 
     /// Whether its colours have to be stored in full, since a side is odd: not every player shows that.
-    public func needsFullColor(_ stream: EncodedStream) -> Bool {
+    package func needsFullColor(_ stream: EncodedStream) -> Bool {
         switch self {
         case .mp4: !stream.isEven
         case .mov, .mkv: !stream.isEven && !stream.hasAlpha
@@ -136,13 +136,13 @@ public enum OutputFormat: String, CaseIterable, Sendable {
 }
 
 /// What an encoder has to know of the frames that come.
-public struct EncodedStream: Equatable, Sendable {
+package struct EncodedStream: Equatable, Sendable {
     /// Columns.
-    public var width: Int
+    package var width: Int
     /// Rows.
-    public var height: Int
+    package var height: Int
     /// Whether frames are RGBA and not RGB.
-    public var hasAlpha: Bool
+    package var hasAlpha: Bool
     /// The unit of times.
     var timeBase: Rational
     /// The usual rate.
@@ -153,14 +153,14 @@ public struct EncodedStream: Equatable, Sendable {
     var colors: VideoColors
 
     /// Whether both sides are even.
-    public var isEven: Bool { width % 2 == 0 && height % 2 == 0 }
+    package var isEven: Bool { width % 2 == 0 && height % 2 == 0 }
 
     var aspectFilter: String? { pixelAspect.map { "setsar=\($0)" } }
 
     /// What is made of a film, of the same size, rate and colours.
     ///
     /// - Parameter hasAlpha: Whether frames have transparent parts.
-    public init(of film: Film, hasAlpha: Bool) {
+    package init(of film: Film, hasAlpha: Bool) {
         let info = film.info
         let clock = FrameClock(of: film)
         self.init(

@@ -1,12 +1,12 @@
 /// A fraction, in lowest terms: a frame rate or the unit of timestamps.
-public struct Rational: Hashable, Sendable, CustomStringConvertible {
+package struct Rational: Hashable, Sendable, CustomStringConvertible {
     /// What is divided; at least 1.
-    public let numerator: Int
+    package let numerator: Int
     /// What it is divided by; at least 1.
-    public let denominator: Int
+    package let denominator: Int
 
     /// Creates a fraction. Nil where a part is not from 1 to 2^31 - 1, the range of ffmpeg's own.
-    public init?(_ numerator: Int, _ denominator: Int) {
+    package init?(_ numerator: Int, _ denominator: Int) {
         let range = 1...Int(Int32.max)
         guard range.contains(numerator), range.contains(denominator) else { return nil }
         let divisor = greatestCommonDivisor(numerator, denominator)
@@ -22,11 +22,11 @@ public struct Rational: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// As a floating-point number.
-    public var value: Double { Double(numerator) / Double(denominator) }
+    package var value: Double { Double(numerator) / Double(denominator) }
     /// One divided by it.
-    public var inverse: Rational { Rational(denominator, numerator)! }
+    package var inverse: Rational { Rational(denominator, numerator)! }
     /// As ffmpeg reads it: `30000/1001`.
-    public var description: String { "\(numerator)/\(denominator)" }
+    package var description: String { "\(numerator)/\(denominator)" }
 }
 
 /// The largest number that divides both; `first` where the other is 0.

@@ -1,7 +1,7 @@
 /// Takes the sound of a film out of it while its frames are read.
 ///
 /// Only for films that come through a pipe, which can be read once; that of others is taken from the film itself.
-public struct SoundExtraction: Sendable {
+package struct SoundExtraction: Sendable {
     /// A file that is open for writing.
     let descriptor: Int32
     let sounds: [VideoInfo.Sound]

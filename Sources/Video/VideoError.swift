@@ -1,8 +1,8 @@
 /// Why a film cannot be read or made: one line.
-public struct VideoError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct VideoError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The file or program, and what is wrong with it.
-    public let description: String
+    package let description: String
 
     /// Creates an error.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }

@@ -1,59 +1,59 @@
 /// What is in a film, as far as it matters to those who make another of it.
-public struct VideoInfo: Equatable, Sendable {
+package struct VideoInfo: Equatable, Sendable {
     /// How colours are stored; ffmpeg's names, empty where the film does not say.
-    public struct Colors: Equatable, Sendable {
+    package struct Colors: Equatable, Sendable {
         /// The matrix between RGB and YCbCr: `bt709`.
-        public var matrix = ""
+        package var matrix = ""
         /// The primaries: `bt709`.
-        public var primaries = ""
+        package var primaries = ""
         /// The transfer function: `bt709`.
-        public var transfer = ""
+        package var transfer = ""
     }
 
     /// A stream of sound.
-    public struct Sound: Equatable, Sendable {
+    package struct Sound: Equatable, Sendable {
         /// Its position among all streams.
-        public var index: Int
+        package var index: Int
         /// ffmpeg's name of its codec: `aac`.
-        public var codec: String
+        package var codec: String
 
         /// Creates a stream's description.
-        public init(index: Int, codec: String) {
+        package init(index: Int, codec: String) {
             self.index = index
             self.codec = codec
         }
     }
 
     /// The position of the film's pictures among all streams.
-    public var streamIndex = 0
+    package var streamIndex = 0
     /// ffmpeg's name of the codec: `h264`.
-    public var codec = ""
+    package var codec = ""
     /// Columns of an upright picture.
-    public var width = 0
+    package var width = 0
     /// Rows of an upright picture.
-    public var height = 0
+    package var height = 0
     /// Width of a pixel over its height. Nil: they are square, or the film does not say.
-    public var pixelAspect: Rational?
+    package var pixelAspect: Rational?
     /// Whether pictures have transparent parts.
-    public var hasAlpha = false
+    package var hasAlpha = false
     /// The unit of timestamps in seconds.
-    public var timeBase = Rational(1, 1000)!
+    package var timeBase = Rational(1, 1000)!
     /// The rate that all timestamps fit; nil where ffmpeg has found none.
-    public var rate: Rational?
+    package var rate: Rational?
     /// Frames over duration, where both are known.
-    public var averageRate: Rational?
+    package var averageRate: Rational?
     /// Number of frames, where the film says it.
-    public var frameCount: Int?
+    package var frameCount: Int?
     /// Seconds, where the film says it.
-    public var duration: Double?
+    package var duration: Double?
     /// How its colours are stored.
-    public var colors = Colors()
+    package var colors = Colors()
     /// The sound that goes with it.
-    public var sounds: [Sound] = []
+    package var sounds: [Sound] = []
     /// Streams of subtitles.
-    public var subtitleCount = 0
+    package var subtitleCount = 0
     /// Further streams of pictures, covers not counted.
-    public var otherVideoCount = 0
+    package var otherVideoCount = 0
 
     /// Whether it is stored as VP9 or VP8 with a second stream for its transparency, which only libvpx decodes.
     package var needsVPXDecoder = false

@@ -1,23 +1,23 @@
+import Base
 import Dispatch
 import Glibc
 import Imaging
-import Synchronization
 
 /// A frame of a film.
-public struct VideoFrame: Sendable {
+package struct VideoFrame: Sendable {
     /// Its picture, upright, RGB or RGBA.
-    public var image: Image
+    package var image: Image
     /// When it is shown, in units of the film's time base.
-    public var timestamp: Int
+    package var timestamp: Int
 }
 
 /// Reads the frames of a film, one after the other, through the program ffmpeg.
 ///
 /// Frames come upright, all of one size (in a film that changes it, later ones are fitted into the first one's), each with its own
 /// timestamp. One thread reads; `stop` may be called from any.
-public final class VideoReader: @unchecked Sendable {
+package final class VideoReader: @unchecked Sendable {
     /// How a film ended.
-    public enum Ending: Equatable, Sendable {
+    package enum Ending: Equatable, Sendable {
         /// As it should.
         case whole
         /// Something was wrong with it, in ffmpeg's words; the frames that were given are what could be read.
@@ -25,13 +25,13 @@ public final class VideoReader: @unchecked Sendable {
     }
 
     /// What is read.
-    public let film: Film
+    package let film: Film
     private var child: ChildProcess
     private let complaints: Complaints
     private var reader: NUTReader?
     private var hasEnded = false
     private var damage: String?
-    private let stopping = Mutex(Stopping())
+    private let stopping = Locked(Stopping())
 
     private struct Stopping {
         var hasBegun = false
@@ -45,7 +45,7 @@ public final class VideoReader: @unchecked Sendable {
     /// Starts to read.
     ///
     /// - Parameter sound: Where the film's sound goes, where that is wanted: a file that is open for writing.
-    public init(_ film: Film, sound: SoundExtraction? = nil) throws(VideoError) {
+    package init(_ film: Film, sound: SoundExtraction? = nil) throws(VideoError) {
         self.film = film
         child = try ChildProcess(
             Self.arguments(film, sound), input: film.feed == nil ? .nothing : .pipe,
@@ -58,7 +58,7 @@ public final class VideoReader: @unchecked Sendable {
     /// The next frame; nil at the end, after which `finish` tells how that was.
     ///
     /// - Throws: `VideoError` where not a single frame could be read.
-    public func next() throws(VideoError) -> VideoFrame? {
+    package func next() throws(VideoError) -> VideoFrame? {
         guard !hasEnded else { return nil }
         let isFirst = reader == nil
         do throws(VideoError) {
@@ -82,7 +82,7 @@ public final class VideoReader: @unchecked Sendable {
     }
 
     /// Ends the film before its time: some more frames may come, then the end. May be called from any thread.
-    public func stop() {
+    package func stop() {
         stopping.withLock { stopping in
             guard !stopping.hasBegun, !stopping.isOver else { return }
             stopping.hasBegun = true
@@ -96,7 +96,7 @@ public final class VideoReader: @unchecked Sendable {
     }
 
     /// Waits for ffmpeg to end and tells whether it had read the whole film. To be called once, after the last frame.
-    public func finish() -> Ending {
+    package func finish() -> Ending {
         if !hasEnded, !stopping.withLock(\.hasBegun) { kill(child.id, SIGKILL) }
         // What is still on its way is drained, so that ffmpeg is not held up.
         drain()

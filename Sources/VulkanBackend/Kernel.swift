@@ -1,7 +1,7 @@
 import VulkanCompute
 
 /// A shader, its variant and its specialisation constants: what a pipeline is made from.
-struct Kernel: Hashable, Sendable {
+package struct Kernel: Hashable, Sendable {
     /// Name of the shader file, without `.comp`.
     var shader: String
     /// The macros of the variant, as in `FLOAT16=0 ACCESS=2 TILE=4x2`.
@@ -10,6 +10,13 @@ struct Kernel: Hashable, Sendable {
     var constants: [UInt32]
     /// What it reads and writes.
     var interface: ShaderInterface
+
+    package init(shader: String, variant: String, constants: [UInt32], interface: ShaderInterface) {
+        self.shader = shader
+        self.variant = variant
+        self.constants = constants
+        self.interface = interface
+    }
 
     /// The name that it is embedded under.
     var embeddedName: String { variant.isEmpty ? shader : "\(shader) \(variant)" }

@@ -1,13 +1,13 @@
-import Synchronization
+import Base
 import VulkanCompute
 
 /// Pipelines by kernel, each compiled once for a device.
-final class PipelineStore: Sendable {
-    private let device: Device
+package final class PipelineStore: Sendable {
+    private let device: LogicalDevice
     private let shaders: ShaderLibrary
     private let cache: PipelineCache
     private let folder: PipelineCacheFolder?
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     private struct State {
         var pipelines: [Kernel: Pipeline] = [:]
@@ -20,17 +20,17 @@ final class PipelineStore: Sendable {
     /// Creates a store.
     ///
     /// - Parameter folder: Where what the driver has compiled is kept between runs; nil for nowhere.
-    init(_ device: Device, shaders: ShaderLibrary = .shared, folder: PipelineCacheFolder?) {
+    init(_ device: LogicalDevice, shaders: ShaderLibrary = .shared, folder: PipelineCacheFolder?) {
         self.device = device
         self.shaders = shaders
         self.folder = folder
         let data = folder?.data(for: device.physical.cacheIdentity) ?? []
         cache = PipelineCache(device, data: data)
-        state = Mutex(State(keptByteCount: data.count))
+        state = Locked(State(keptByteCount: data.count))
     }
 
     /// The pipeline of a kernel.
-    func pipeline(_ kernel: Kernel) throws(VulkanError) -> Pipeline {
+    package func pipeline(_ kernel: Kernel) throws(VulkanError) -> Pipeline {
         try state.withLock { state throws(VulkanError) in
             if let pipeline = state.pipelines[kernel] { return pipeline }
             let pipeline = try Pipeline(

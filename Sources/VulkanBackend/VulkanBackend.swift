@@ -2,13 +2,13 @@ import ModelGraph
 import VulkanCompute
 
 /// Runs networks on a Vulkan device.
-public final class VulkanBackend: InferenceBackend {
+package final class VulkanBackend: InferenceBackend {
     /// The device.
-    public let device: Device
+    package let device: LogicalDevice
     /// How activations are stored.
-    public let precision: StoragePrecision
-    let access: Access
-    let pipelines: PipelineStore
+    package let precision: StoragePrecision
+    package let readPath: ReadPath
+    package let pipelines: PipelineStore
     private let chooser: (any VariantChooser)?
 
     /// How long a device may take for one run before it counts as lost.
@@ -21,20 +21,20 @@ public final class VulkanBackend: InferenceBackend {
     ///   - cacheFolder: Where the driver's compiled shaders, and what is found out when tuning, are kept between runs; nil for
     ///     nowhere. A folder that cannot be used is done without.
     ///   - tuning: How much time goes into finding the fastest variants of the shaders. Results are the same, byte for byte.
-    public convenience init(
-        _ device: Device, precision: StoragePrecision = .float32, cacheFolder: String? = nil,
+    package convenience init(
+        _ device: LogicalDevice, precision: StoragePrecision = .float32, cacheFolder: String? = nil,
         tuning: TuningLevel = .off
     ) {
         self.init(device, precision: precision, shaders: .shared, cacheFolder: cacheFolder, tuning: tuning)
     }
 
-    package convenience init(_ device: Device, precision: StoragePrecision, accessNumber: Int) {
-        self.init(device, precision: precision, access: Access(rawValue: accessNumber) ?? .storage, chooser: nil)
+    package convenience init(_ device: LogicalDevice, precision: StoragePrecision, readPathNumber: Int) {
+        self.init(device, precision: precision, readPath: ReadPath(rawValue: readPathNumber) ?? .storage, chooser: nil)
     }
 
     /// A backend with shaders of the caller's.
     package convenience init(
-        _ device: Device, precision: StoragePrecision, shaders: ShaderLibrary, cacheFolder: String? = nil,
+        _ device: LogicalDevice, precision: StoragePrecision, shaders: ShaderLibrary, cacheFolder: String? = nil,
         tuning: TuningLevel = .off
     ) {
         self.init(
@@ -44,46 +44,47 @@ public final class VulkanBackend: InferenceBackend {
 
     /// A backend whose convolutions' variants somebody else chooses.
     package init(
-        _ device: Device, precision: StoragePrecision, access: Access? = nil, shaders: ShaderLibrary = .shared,
+        _ device: LogicalDevice, precision: StoragePrecision, readPath: ReadPath? = nil,
+        shaders: ShaderLibrary = .shared,
         cacheFolder: String? = nil, chooser: (any VariantChooser)?
     ) {
         self.device = device
         self.precision = precision
-        self.access = access ?? .best(for: device.physical.limits)
+        self.readPath = readPath ?? .best(for: device.physical.limits)
         self.chooser = chooser
         pipelines = PipelineStore(
             device, shaders: shaders, folder: cacheFolder.map { PipelineCacheFolder(path: $0) })
     }
 
     /// Keeps what the driver has compiled so far in the cache folder, for the next start.
-    public func keepCompiledShaders() { pipelines.keep() }
+    package func keepCompiledShaders() { pipelines.keep() }
 
     /// As in `llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan, fp32)`.
-    public var deviceName: String { "\(device.physical.name) (Vulkan, \(precision.rawValue))" }
+    package var deviceName: String { "\(device.physical.name) (Vulkan, \(precision.rawValue))" }
 
     /// Prepares a graph for repeated runs.
     ///
     /// - Throws: `VulkanError` when the device has too little memory or cannot do a layer.
-    public func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
+    package func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
         defer { pipelines.keep() }
         return try VulkanGraph(bind(graph, batch: batch))
     }
 
     /// Puts a graph into the device's memory.
-    func bind(_ graph: Graph, batch: Int) throws(VulkanError) -> BoundPlan {
+    package func bind(_ graph: Graph, batch: Int) throws(VulkanError) -> BoundPlan {
         try BoundPlan(
             DispatchPlan(graph, settings: settings(for: graph, batch: batch)), device: device, pipelines: pipelines)
     }
 
     /// Finds out how a graph's convolutions are computed best, unless that is known.
-    func tune(_ graph: Graph, batch: Int) throws(VulkanError) { _ = try settings(for: graph, batch: batch) }
+    package func tune(_ graph: Graph, batch: Int) throws(VulkanError) { _ = try settings(for: graph, batch: batch) }
 
     /// What tuning has led to so far; nil where there is none.
-    public var tuningSummary: TuningSummary? { (chooser as? Tuner)?.summary }
+    package var tuningSummary: TuningSummary? { (chooser as? Tuner)?.summary }
 
     private func settings(for graph: Graph, batch: Int) throws(VulkanError) -> PlanSettings {
         try graph.checkGroupedConvolutions()
-        var settings = PlanSettings(batch: batch, precision: precision, access: access)
+        var settings = PlanSettings(batch: batch, precision: precision, readPath: readPath)
         if let chooser { settings.variants = try chooser.variants(for: graph, settings) }
         return settings
     }
@@ -93,7 +94,7 @@ extension Tuner {
     /// A tuner that measures on a device.
     ///
     /// - Parameter folder: Where it keeps what it has found; nil for nowhere. Other shaders than the project's are not kept.
-    convenience init(_ level: TuningLevel, _ device: Device, shaders: ShaderLibrary, folder: String?) {
+    convenience init(_ level: TuningLevel, _ device: LogicalDevice, shaders: ShaderLibrary, folder: String?) {
         let start = ContinuousClock.now
         self.init(
             level, limits: device.physical.limits,
@@ -109,12 +110,12 @@ extension Tuner {
     }
 }
 
-extension Access {
+extension ReadPath {
     /// The way to read that is chosen without measuring.
     ///
     /// Weights in uniform blocks are left to tuning: the array of blocks is addressed by a number that the compiler does not
     /// know, and llvmpipe then reads it lane by lane (363 ms a frame of the 257 network instead of 139).
-    static func best(for limits: DeviceLimits) -> Access {
+    static func best(for limits: DeviceLimits) -> ReadPath {
         // Enough for 513x513 and a batch of four; a plan with a larger tensor is refused by its dispatches' checks.
         limits.texelBufferElements >= 1 << 24 ? .texels : .storage
     }
@@ -122,8 +123,8 @@ extension Access {
 
 extension VulkanBackend {
     /// How shaders would read activations and weights on a device with these limits, for people.
-    public static func accessDescription(for limits: DeviceLimits) -> String {
-        switch Access.best(for: limits) {
+    package static func readPathDescription(for limits: DeviceLimits) -> String {
+        switch ReadPath.best(for: limits) {
         case .storage: "activations and weights from storage buffers"
         case .texels: "activations and weights through the texture units"
         case .uniform: "activations through the texture units, weights from uniform blocks"

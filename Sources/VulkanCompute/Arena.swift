@@ -1,20 +1,20 @@
 /// Hands out parts of one buffer, one after another.
 ///
 /// For what lives as long as the buffer: weights, tables. Tensors between layers get their places from a memory plan.
-public struct ArenaLayout: Sendable {
+package struct ArenaLayout: Sendable {
     /// Every part begins at a multiple of this many bytes.
-    public let alignment: Int
+    package let alignment: Int
     /// Bytes handed out so far.
-    public private(set) var byteCount = 0
+    package private(set) var byteCount = 0
 
     /// Creates an empty layout.
-    public init(alignment: Int) {
+    package init(alignment: Int) {
         precondition(alignment > 0)
         self.alignment = alignment
     }
 
     /// Reserves `byteCount` bytes and gives their offset.
-    public mutating func reserve(_ byteCount: Int) -> Int {
+    package mutating func reserve(_ byteCount: Int) -> Int {
         let offset = self.byteCount
         self.byteCount = (offset + byteCount + alignment - 1) / alignment * alignment
         return offset

@@ -1,7 +1,7 @@
 import CVulkan
 
 /// What one binding of a shader is bound to.
-public enum BoundResource: Sendable {
+package enum BoundResource: Sendable {
     /// A buffer's range: for a storage buffer.
     case storage(BufferRange)
     /// A view: for a texel buffer.
@@ -12,14 +12,14 @@ public enum BoundResource: Sendable {
 
 /// The bindings of many dispatches, made once and never changed.
 final class BindingSets: @unchecked Sendable {
-    private let device: Device
+    private let device: LogicalDevice
     private let pool: VkDescriptorPool
     private(set) var sets: [VkDescriptorSet] = []
     /// Kept alive as long as they are bound.
     private let resources: [[BoundResource]]
 
     /// Creates one set for each pipeline and its resources.
-    init(_ device: Device, _ bindings: [(pipeline: Pipeline, resources: [BoundResource])]) throws(VulkanError) {
+    init(_ device: LogicalDevice, _ bindings: [(pipeline: Pipeline, resources: [BoundResource])]) throws(VulkanError) {
         self.device = device
         resources = bindings.map(\.resources)
         var counts: [UInt32: UInt32] = [:]

@@ -1,9 +1,9 @@
 import CVulkan
 
 /// Memory of a device.
-public final class Buffer: @unchecked Sendable {
+package final class Buffer: @unchecked Sendable {
     /// Where the memory lies, and who writes and reads it.
-    public enum Placement: Sendable {
+    package enum Placement: Sendable {
         /// In the device's own memory; the host does not see it.
         case device
         /// Written by the host, read by the device.
@@ -13,18 +13,18 @@ public final class Buffer: @unchecked Sendable {
     }
 
     /// Who owns the memory.
-    public let device: Device
+    package let device: LogicalDevice
     /// Size, in bytes.
-    public let byteCount: Int
+    package let byteCount: Int
     /// Where it lies for the host; nil where the host does not see it.
-    public let contents: UnsafeMutableRawPointer?
+    package let contents: UnsafeMutableRawPointer?
     let handle: VkBuffer
     private let memory: VkDeviceMemory
 
     /// Takes memory; its contents are undefined.
     ///
     /// - Throws: `VulkanError` when there is not enough of it.
-    public init(_ device: Device, byteCount: Int, _ placement: Placement) throws(VulkanError) {
+    package init(_ device: LogicalDevice, byteCount: Int, _ placement: Placement) throws(VulkanError) {
         precondition(byteCount > 0)
         // Not every driver refuses what it cannot do: llvmpipe takes more than 2 GiB and then copies with 32-bit numbers.
         let most = device.physical.limits.allocationByteCount
@@ -92,39 +92,39 @@ public final class Buffer: @unchecked Sendable {
     }
 
     /// The whole of it.
-    public var all: BufferRange { BufferRange(buffer: self, offset: 0, byteCount: byteCount) }
+    package var all: BufferRange { BufferRange(buffer: self, offset: 0, byteCount: byteCount) }
 
     /// A part of it.
-    public func range(_ offset: Int, _ byteCount: Int) -> BufferRange {
+    package func range(_ offset: Int, _ byteCount: Int) -> BufferRange {
         precondition(offset >= 0 && byteCount > 0 && offset + byteCount <= self.byteCount, "a range outside its buffer")
         return BufferRange(buffer: self, offset: offset, byteCount: byteCount)
     }
 }
 
 /// A part of a buffer.
-public struct BufferRange: Sendable {
+package struct BufferRange: Sendable {
     /// What it is a part of.
-    public let buffer: Buffer
+    package let buffer: Buffer
     /// Where it begins, in bytes.
-    public let offset: Int
+    package let offset: Int
     /// How long it is, in bytes.
-    public let byteCount: Int
+    package let byteCount: Int
 
     /// Where it begins for the host; nil where the host does not see it.
-    public var contents: UnsafeMutableRawPointer? { buffer.contents.map { $0 + offset } }
+    package var contents: UnsafeMutableRawPointer? { buffer.contents.map { $0 + offset } }
 }
 
 /// A range seen as texels: what `texelFetch` reads.
-public final class TexelView: @unchecked Sendable {
+package final class TexelView: @unchecked Sendable {
     /// How a texel is stored.
-    public enum Format: Sendable {
+    package enum Format: Sendable {
         /// Four float32.
         case float32x4
         /// Four float16.
         case float16x4
 
         /// Bytes of a texel.
-        public var byteCount: Int { self == .float32x4 ? 16 : 8 }
+        package var byteCount: Int { self == .float32x4 ? 16 : 8 }
 
         var format: VkFormat {
             self == .float32x4 ? VK_FORMAT_R32G32B32A32_SFLOAT : VK_FORMAT_R16G16B16A16_SFLOAT
@@ -132,13 +132,13 @@ public final class TexelView: @unchecked Sendable {
     }
 
     /// What is seen.
-    public let range: BufferRange
+    package let range: BufferRange
     /// Texels in it.
-    public let texelCount: Int
+    package let texelCount: Int
     let handle: VkBufferView
 
     /// Creates a view; the range must begin at a multiple of the device's texel alignment.
-    public init(_ range: BufferRange, _ format: Format) throws(VulkanError) {
+    package init(_ range: BufferRange, _ format: Format) throws(VulkanError) {
         self.range = range
         texelCount = range.byteCount / format.byteCount
         let device = range.buffer.device

@@ -1,7 +1,7 @@
 import CVulkan
 
 /// One step of a sequence of commands.
-public enum Command: Sendable {
+package enum Command: Sendable {
     /// A dispatch of a shader.
     case dispatch(Dispatch)
     /// A copy between buffers; both ranges have the same length.
@@ -10,22 +10,22 @@ public enum Command: Sendable {
     case timestamp(index: Int)
 
     /// What a dispatch runs, on what, and how much of it.
-    public struct Dispatch: Sendable {
+    package struct Dispatch: Sendable {
         /// The compiled shader.
-        public var pipeline: Pipeline
+        package var pipeline: Pipeline
         /// One for each of the shader's bindings.
-        public var resources: [BoundResource]
+        package var resources: [BoundResource]
         /// The push constants, 32 bits each.
-        public var pushConstants: [UInt32]
+        package var pushConstants: [UInt32]
         /// Workgroups in each direction.
-        public var groups: (x: Int, y: Int, z: Int)
+        package var groups: (x: Int, y: Int, z: Int)
         /// What the dispatch reads and writes.
-        public var reads, writes: [BufferRange]
+        package var reads, writes: [BufferRange]
         /// For people: the layer that it does.
-        public var name: String
+        package var name: String
 
         /// Creates a dispatch.
-        public init(
+        package init(
             name: String, _ pipeline: Pipeline, _ resources: [BoundResource], pushConstants: [UInt32],
             groups: (x: Int, y: Int, z: Int), reads: [BufferRange], writes: [BufferRange]
         ) {
@@ -41,12 +41,12 @@ public enum Command: Sendable {
 }
 
 /// A sequence of commands, recorded once and submitted as often as wanted, by one submission at a time.
-public final class RecordedCommands: @unchecked Sendable {
+package final class RecordedCommands: @unchecked Sendable {
     /// Number of dispatches.
-    public let dispatchCount: Int
+    package let dispatchCount: Int
     /// Number of barriers between commands; the ones at the beginning and the end, towards the host, do not count.
-    public let barrierCount: Int
-    let device: Device
+    package let barrierCount: Int
+    let device: LogicalDevice
     let handle: VkCommandBuffer
     private let pool: VkCommandPool
     private let sets: BindingSets
@@ -59,13 +59,13 @@ public final class RecordedCommands: @unchecked Sendable {
     /// - Parameters:
     ///   - timestamps: Where time stamps go; needed where there are any.
     ///   - omittedBarrier: Number of a barrier that is left out: for the test that proves that validation would notice.
-    public convenience init(_ device: Device, _ commands: [Command], timestamps: TimestampPool? = nil)
+    package convenience init(_ device: LogicalDevice, _ commands: [Command], timestamps: TimestampPool? = nil)
         throws(VulkanError)
     {
         try self.init(device, commands, timestamps: timestamps, omittedBarrier: nil)
     }
 
-    package init(_ device: Device, _ commands: [Command], timestamps: TimestampPool?, omittedBarrier: Int?)
+    package init(_ device: LogicalDevice, _ commands: [Command], timestamps: TimestampPool?, omittedBarrier: Int?)
         throws(VulkanError)
     {
         self.device = device

@@ -11,7 +11,7 @@ public enum DeviceRequest: Hashable, Sendable {
 }
 
 /// What must be known of a device to choose it.
-public protocol DeviceCandidate {
+package protocol DeviceCandidate {
     /// Position among the loader's devices.
     var index: Int { get }
     /// The device's name.
@@ -28,7 +28,7 @@ extension PhysicalDevice: DeviceCandidate {}
 
 extension PhysicalDevice.Kind {
     /// Place in the order of preference: a card of its own first, software last.
-    public var rank: Int {
+    package var rank: Int {
         switch self {
         case .discrete: 0
         case .integrated: 1
@@ -39,7 +39,7 @@ extension PhysicalDevice.Kind {
     }
 
     /// For people, as in `discrete graphics processor`.
-    public var noun: String { self == .software ? "software device" : "\(rawValue) graphics processor" }
+    package var noun: String { self == .software ? "software device" : "\(rawValue) graphics processor" }
 }
 
 extension DeviceRequest {
@@ -47,7 +47,7 @@ extension DeviceRequest {
     ///
     /// - Returns: The device, and why this one, as the end of a sentence: `the only discrete graphics processor`.
     /// - Throws: `VulkanError` that says what there is instead.
-    public func choose<Candidate: DeviceCandidate>(
+    package func choose<Candidate: DeviceCandidate>(
         among candidates: [Candidate]
     ) throws(VulkanError) -> (device: Candidate, reason: String) {
         func fail(_ reason: String) -> VulkanError { VulkanError("vkEnumeratePhysicalDevices", .unavailable(reason)) }

@@ -1,5 +1,5 @@
+import Base
 import CVulkan
-import Synchronization
 
 /// Lets tests make a Vulkan call fail, and see which are made: every call that can fail passes by here.
 ///
@@ -30,9 +30,9 @@ package final class FaultInjector: Sendable {
         var callCounts: [String: Int] = [:]
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
-    package init(_ faults: [Fault] = []) { state = Mutex(State(faults: faults)) }
+    package init(_ faults: [Fault] = []) { state = Locked(State(faults: faults)) }
 
     /// Adds a fault.
     package func inject(_ fault: Fault) { state.withLock { $0.faults.append(fault) } }

@@ -2,22 +2,22 @@
 ///
 /// It keeps the byte ranges that have been read and written since the last barrier. A dispatch that reads what was written, or
 /// writes what was read or written, needs a barrier before it; one barrier orders everything, so the lists start anew.
-public struct HazardTracker: Sendable {
+package struct HazardTracker: Sendable {
     /// Bytes of one buffer.
-    public struct Access: Sendable, Hashable {
+    package struct Access: Sendable, Hashable {
         /// Which buffer.
-        public var buffer: ObjectIdentifier
+        package var buffer: ObjectIdentifier
         /// Which of its bytes.
-        public var bytes: Range<Int>
+        package var bytes: Range<Int>
 
         /// Creates an access.
-        public init(buffer: ObjectIdentifier, bytes: Range<Int>) {
+        package init(buffer: ObjectIdentifier, bytes: Range<Int>) {
             self.buffer = buffer
             self.bytes = bytes
         }
 
         /// An access to a range.
-        public init(_ range: BufferRange) {
+        package init(_ range: BufferRange) {
             self.init(
                 buffer: ObjectIdentifier(range.buffer), bytes: range.offset..<range.offset + range.byteCount)
         }
@@ -29,10 +29,10 @@ public struct HazardTracker: Sendable {
     private var writes: [Access] = []
 
     /// Creates a tracker that knows of no accesses.
-    public init() {}
+    package init() {}
 
     /// Notes the accesses of the next dispatch; true where a barrier must stand before it.
-    public mutating func next(reads newReads: [Access], writes newWrites: [Access]) -> Bool {
+    package mutating func next(reads newReads: [Access], writes newWrites: [Access]) -> Bool {
         let conflict =
             newReads.contains { read in writes.contains { $0.conflicts(with: read) } }
             || newWrites.contains { write in
@@ -45,7 +45,7 @@ public struct HazardTracker: Sendable {
     }
 
     /// Forgets everything: a barrier stands here.
-    public mutating func clear() {
+    package mutating func clear() {
         reads.removeAll(keepingCapacity: true)
         writes.removeAll(keepingCapacity: true)
     }

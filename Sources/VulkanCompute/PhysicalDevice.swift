@@ -1,9 +1,9 @@
 import CVulkan
 
 /// A device as the driver describes it.
-public struct PhysicalDevice: Sendable {
+package struct PhysicalDevice: Sendable {
     /// What kind of processor it is.
-    public enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         /// A card of its own.
         case discrete
         /// Part of the main processor.
@@ -20,30 +20,30 @@ public struct PhysicalDevice: Sendable {
     /// The handle is the instance's.
     private let instance: VulkanInstance
     /// Position among the loader's devices.
-    public let index: Int
+    package let index: Int
     /// As in `NVIDIA GeForce RTX 3090`.
-    public let name: String
+    package let name: String
     /// What kind of processor it is.
-    public let kind: Kind
+    package let kind: Kind
     /// The driver's name and version, as in `llvmpipe Mesa 22.3.6 (LLVM 15.0.6)`.
-    public let driver: String
+    package let driver: String
     /// Version of Vulkan that the device has.
-    public let apiVersion: Version
+    package let apiVersion: Version
     /// Bytes of its largest memory of its own.
-    public let memoryByteCount: Int
+    package let memoryByteCount: Int
     /// Bounds on what can be asked of it.
-    public let limits: DeviceLimits
+    package let limits: DeviceLimits
     /// What distinguishes a pipeline cache of this device and driver from all others.
-    public let cacheIdentity: CacheIdentity
+    package let cacheIdentity: CacheIdentity
     /// The queue family to use; nil where none computes.
     let computeQueueFamily: UInt32?
     /// Significant bits of a time stamp on its queues; 0 where there are none.
     let timestampBits: UInt32
 
     /// A version of Vulkan.
-    public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
+    package struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
         /// As in 1.3.230.
-        public let major, minor, patch: Int
+        package let major, minor, patch: Int
 
         init(_ bits: UInt32) {
             major = Int(bits >> 22 & 0x7f)
@@ -52,28 +52,28 @@ public struct PhysicalDevice: Sendable {
         }
 
         /// As in `1.3.230`.
-        public var description: String { "\(major).\(minor).\(patch)" }
+        package var description: String { "\(major).\(minor).\(patch)" }
 
         /// Whether one version came before another.
-        public static func < (a: Version, b: Version) -> Bool {
+        package static func < (a: Version, b: Version) -> Bool {
             (a.major, a.minor, a.patch) < (b.major, b.minor, b.patch)
         }
 
         /// Whether the device has at least Vulkan `major`.`minor`.
-        public func isAtLeast(_ major: Int, _ minor: Int) -> Bool { (self.major, self.minor) >= (major, minor) }
+        package func isAtLeast(_ major: Int, _ minor: Int) -> Bool { (self.major, self.minor) >= (major, minor) }
     }
 
     /// What a cache of compiled pipelines is only good for.
-    public struct CacheIdentity: Sendable, Hashable {
+    package struct CacheIdentity: Sendable, Hashable {
         /// PCI vendor and device.
-        public let vendor, device: UInt32
+        package let vendor, device: UInt32
         /// The driver's version, in its own encoding.
-        public let driverVersion: UInt32
+        package let driverVersion: UInt32
         /// The driver's word for "the same": 16 bytes.
-        public let uuid: [UInt8]
+        package let uuid: [UInt8]
 
         /// Creates an identity.
-        public init(vendor: UInt32, device: UInt32, driverVersion: UInt32, uuid: [UInt8]) {
+        package init(vendor: UInt32, device: UInt32, driverVersion: UInt32, uuid: [UInt8]) {
             self.vendor = vendor
             self.device = device
             self.driverVersion = driverVersion
@@ -139,14 +139,14 @@ public struct PhysicalDevice: Sendable {
     }
 
     /// Why the device cannot be used at all; nil where it can.
-    public var obstacle: String? {
+    package var obstacle: String? {
         if !apiVersion.isAtLeast(1, 1) { return "it has Vulkan \(apiVersion), 1.1 is needed" }
         if computeQueueFamily == nil { return "it has no compute queue" }
         return nil
     }
 
     /// Whether it can tell how long its work took.
-    public var hasTimestamps: Bool { timestampBits > 0 && limits.timestampPeriod > 0 }
+    package var hasTimestamps: Bool { timestampBits > 0 && limits.timestampPeriod > 0 }
 
     /// The family that computes, if possible one that does not draw, and the significant bits of its time stamps.
     private static func computeQueues(of handle: VkPhysicalDevice) -> (family: UInt32?, timestampBits: UInt32) {
@@ -164,35 +164,35 @@ public struct PhysicalDevice: Sendable {
 }
 
 /// Bounds on what can be asked of a device.
-public struct DeviceLimits: Sendable, Hashable {
+package struct DeviceLimits: Sendable, Hashable {
     /// Bytes that one storage buffer binding may cover.
-    public var storageBufferRange: Int
+    package var storageBufferRange: Int
     /// Bytes that one uniform buffer binding may cover.
-    public var uniformBufferRange: Int
+    package var uniformBufferRange: Int
     /// Elements of a texel buffer view.
-    public var texelBufferElements: Int
+    package var texelBufferElements: Int
     /// Uniform buffers that one compute shader may have.
-    public var uniformBuffersPerStage: Int
+    package var uniformBuffersPerStage: Int
     /// Storage buffers that one compute shader may have.
-    public var storageBuffersPerStage: Int
+    package var storageBuffersPerStage: Int
     /// Texel buffers and sampled images that one compute shader may have.
-    public var sampledImagesPerStage: Int
+    package var sampledImagesPerStage: Int
     /// Alignments of the offsets of bindings, in bytes.
-    public var storageBufferAlignment, uniformBufferAlignment, texelBufferAlignment: Int
+    package var storageBufferAlignment, uniformBufferAlignment, texelBufferAlignment: Int
     /// Bytes of push constants.
-    public var pushConstantsByteCount: Int
+    package var pushConstantsByteCount: Int
     /// Invocations in a workgroup.
-    public var workgroupInvocations: Int
+    package var workgroupInvocations: Int
     /// Workgroups in each direction of a dispatch.
-    public var workgroupCount: [Int]
+    package var workgroupCount: [Int]
     /// Bytes of shared memory in a workgroup.
-    public var sharedMemoryByteCount: Int
+    package var sharedMemoryByteCount: Int
     /// Nanoseconds of one tick of a time stamp.
-    public var timestampPeriod: Float
+    package var timestampPeriod: Float
     /// Invocations that run in step.
-    public var subgroupSize: Int
+    package var subgroupSize: Int
     /// Bytes that one piece of memory may have.
-    public var allocationByteCount: Int
+    package var allocationByteCount: Int
 
     init(_ limits: VkPhysicalDeviceLimits, subgroupSize: Int, allocationByteCount: Int) {
         // Vulkan promises a gigabyte; a driver that says nothing is no reason to believe in less.
@@ -218,7 +218,7 @@ public struct DeviceLimits: Sendable, Hashable {
     }
 
     /// The alignment that suits every kind of binding.
-    public var bindingAlignment: Int { max(storageBufferAlignment, uniformBufferAlignment, texelBufferAlignment, 64) }
+    package var bindingAlignment: Int { max(storageBufferAlignment, uniformBufferAlignment, texelBufferAlignment, 64) }
 }
 
 /// The string in a fixed array of C characters.

@@ -1,9 +1,9 @@
 import CVulkan
 
 /// What a shader reads and writes: its bindings 0, 1, 2 ... of set 0, and its push constants.
-public struct ShaderInterface: Hashable, Sendable {
+package struct ShaderInterface: Hashable, Sendable {
     /// One binding.
-    public enum Binding: Hashable, Sendable {
+    package enum Binding: Hashable, Sendable {
         /// A buffer that is read or written by address.
         case storageBuffer
         /// A buffer that is read through the texture units.
@@ -25,12 +25,12 @@ public struct ShaderInterface: Hashable, Sendable {
     }
 
     /// The bindings, in order.
-    public var bindings: [Binding]
+    package var bindings: [Binding]
     /// Bytes of push constants, a multiple of 4.
-    public var pushConstantsByteCount: Int
+    package var pushConstantsByteCount: Int
 
     /// Creates an interface.
-    public init(bindings: [Binding], pushConstantsByteCount: Int) {
+    package init(bindings: [Binding], pushConstantsByteCount: Int) {
         self.bindings = bindings
         self.pushConstantsByteCount = pushConstantsByteCount
     }
@@ -51,10 +51,10 @@ public struct ShaderInterface: Hashable, Sendable {
 }
 
 /// A shader with its specialisation constants, compiled for a device.
-public final class Pipeline: @unchecked Sendable {
+package final class Pipeline: @unchecked Sendable {
     /// What it reads and writes.
-    public let interface: ShaderInterface
-    let device: Device
+    package let interface: ShaderInterface
+    let device: LogicalDevice
     let handle: VkPipeline
     let layout: VkPipelineLayout
     let setLayout: VkDescriptorSetLayout
@@ -66,8 +66,8 @@ public final class Pipeline: @unchecked Sendable {
     ///   - constants: Specialisation constants 0, 1, 2 ...: integers, or bits of floats.
     ///   - name: The shader's name, for errors.
     /// - Throws: `VulkanError` when the driver cannot compile it.
-    public init(
-        _ device: Device, code: [UInt32], interface: ShaderInterface, constants: [UInt32], cache: PipelineCache?,
+    package init(
+        _ device: LogicalDevice, code: [UInt32], interface: ShaderInterface, constants: [UInt32], cache: PipelineCache?,
         name: String
     ) throws(VulkanError) {
         if let obstacle = interface.obstacle(device.physical.limits) {
@@ -105,7 +105,8 @@ public final class Pipeline: @unchecked Sendable {
         var pipeline: VkPipeline?
 
         mutating func create(
-            _ device: Device, code: [UInt32], interface: ShaderInterface, constants: [UInt32], cache: PipelineCache?
+            _ device: LogicalDevice, code: [UInt32], interface: ShaderInterface, constants: [UInt32],
+            cache: PipelineCache?
         ) throws(VulkanError) {
             let faults = device.faults
             let handle = device.handle
@@ -190,7 +191,7 @@ public final class Pipeline: @unchecked Sendable {
             self.pipeline = pipeline
         }
 
-        func destroy(_ device: Device) {
+        func destroy(_ device: LogicalDevice) {
             vkDestroyPipeline(device.handle, pipeline, nil)
             vkDestroyShaderModule(device.handle, module, nil)
             vkDestroyPipelineLayout(device.handle, layout, nil)

@@ -1,12 +1,12 @@
 import CVulkan
 
 /// Pipelines that the driver has compiled before.
-public final class PipelineCache: @unchecked Sendable {
-    let device: Device
+package final class PipelineCache: @unchecked Sendable {
+    let device: LogicalDevice
     let handle: VkPipelineCache?
 
     /// Creates a cache from earlier data; data that the driver refuses is as good as none.
-    public init(_ device: Device, data: [UInt8] = []) {
+    package init(_ device: LogicalDevice, data: [UInt8] = []) {
         self.device = device
         var made: VkPipelineCache?
         func create(_ bytes: UnsafeRawBufferPointer?) -> Bool {
@@ -28,7 +28,7 @@ public final class PipelineCache: @unchecked Sendable {
     }
 
     /// What to keep for the next time; empty where the driver gives nothing.
-    public var data: [UInt8] {
+    package var data: [UInt8] {
         guard let handle else { return [] }
         var count = 0
         guard vkGetPipelineCacheData(device.handle, handle, &count, nil) == VK_SUCCESS, count > 0 else { return [] }

@@ -4,12 +4,12 @@
 /// magic "SLHTPC01" | vendor u32 | device u32 | driver version u32 | uuid 16 bytes | length u64 | FNV-1a u64 | data
 /// ```
 /// All numbers are little-endian. Drivers check their own header, but not all survive a damaged body.
-public enum PipelineCacheFile {
+package enum PipelineCacheFile {
     private static let magic = Array("SLHTPC01".utf8)
     private static let headerByteCount = 8 + 12 + 16 + 16
 
     /// The file for a cache's data.
-    public static func encode(_ data: [UInt8], for identity: PhysicalDevice.CacheIdentity) -> [UInt8] {
+    package static func encode(_ data: [UInt8], for identity: PhysicalDevice.CacheIdentity) -> [UInt8] {
         var bytes = magic
         for number in [identity.vendor, identity.device, identity.driverVersion] { bytes += littleEndian(number) }
         bytes += identity.uuid
@@ -21,7 +21,7 @@ public enum PipelineCacheFile {
     }
 
     /// The data in a file; nil where it is damaged or belongs to another device or driver.
-    public static func decode(_ bytes: [UInt8], for identity: PhysicalDevice.CacheIdentity) -> [UInt8]? {
+    package static func decode(_ bytes: [UInt8], for identity: PhysicalDevice.CacheIdentity) -> [UInt8]? {
         guard bytes.count >= headerByteCount, identity.uuid.count == 16 else { return nil }
         let data = Array(bytes[headerByteCount...])
         return bytes.elementsEqual(encode(data, for: identity)) ? data : nil

@@ -6,19 +6,19 @@ import Glibc
 /// and one that cannot be written is done without.
 ///
 ///     1002-744c-00800059-0123456789abcdef.bin      vendor, device, driver version, beginning of the driver's own identity
-public struct PipelineCacheFolder: Sendable {
+package struct PipelineCacheFolder: Sendable {
     /// Where it is.
-    public let path: String
+    package let path: String
     private let ending: String
     /// Bytes that one file may have; larger ones are neither read nor written.
-    public let fileByteLimit: Int
+    package let fileByteLimit: Int
     /// Files that the folder may have; the oldest go when a new one comes. Each update of a driver leaves one behind.
-    public let fileLimit: Int
+    package let fileLimit: Int
 
     /// Creates a view of a folder, which need not exist.
     ///
     /// - Parameter ending: Of the files' names, one for each kind of data.
-    public init(path: String, ending: String = ".bin", fileByteLimit: Int = 64 << 20, fileLimit: Int = 16) {
+    package init(path: String, ending: String = ".bin", fileByteLimit: Int = 64 << 20, fileLimit: Int = 16) {
         self.path = path
         self.ending = ending
         self.fileByteLimit = fileByteLimit
@@ -26,21 +26,21 @@ public struct PipelineCacheFolder: Sendable {
     }
 
     /// Path of the file for a device and driver.
-    public func file(for identity: PhysicalDevice.CacheIdentity) -> String {
+    package func file(for identity: PhysicalDevice.CacheIdentity) -> String {
         let numbers = [hex(identity.vendor, 4), hex(identity.device, 4), hex(identity.driverVersion, 8)]
         return path + "/" + (numbers + [identity.uuid.prefix(8).map { hex($0, 2) }.joined()]).joined(separator: "-")
             + ending
     }
 
     /// The data of earlier runs; empty where there is none to be trusted.
-    public func data(for identity: PhysicalDevice.CacheIdentity) -> [UInt8] {
+    package func data(for identity: PhysicalDevice.CacheIdentity) -> [UInt8] {
         guard let bytes = readFile(file(for: identity), atMost: fileByteLimit) else { return [] }
         return PipelineCacheFile.decode(bytes, for: identity) ?? []
     }
 
     /// Keeps data for later runs; whoever reads at the same time sees the file before or the file after. True where that worked.
     @discardableResult
-    public func store(_ data: [UInt8], for identity: PhysicalDevice.CacheIdentity) -> Bool {
+    package func store(_ data: [UInt8], for identity: PhysicalDevice.CacheIdentity) -> Bool {
         let bytes = PipelineCacheFile.encode(data, for: identity)
         guard bytes.count <= fileByteLimit, makeFolders(path) else { return false }
         let file = file(for: identity)

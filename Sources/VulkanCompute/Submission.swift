@@ -1,12 +1,12 @@
+import Base
 import CVulkan
-import Synchronization
 
 /// A fence: tells the host when a submission is done.
 ///
 /// It keeps alive what it has submitted, buffers included, until the device is done with it; where nobody has waited for that,
 /// it waits itself before it goes away. What a device hangs on is never given back.
-public final class Submission: @unchecked Sendable {
-    private let device: Device
+package final class Submission: @unchecked Sendable {
+    private let device: LogicalDevice
     private let fence: VkFence
     /// What the device may still be working on.
     private var pending: RecordedCommands?
@@ -14,10 +14,10 @@ public final class Submission: @unchecked Sendable {
     private static let patienceNanoseconds: UInt64 = 10_000_000_000
 
     /// What devices that hang may still work on, kept for good.
-    private static let abandoned = Mutex<[RecordedCommands]>([])
+    private static let abandoned = Locked<[RecordedCommands]>([])
 
     /// Creates a fence that nothing has been submitted with.
-    public init(_ device: Device) throws(VulkanError) {
+    package init(_ device: LogicalDevice) throws(VulkanError) {
         self.device = device
         var info = VkFenceCreateInfo()
         info.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO
@@ -47,7 +47,7 @@ public final class Submission: @unchecked Sendable {
     /// Hands commands to the device.
     ///
     /// - Throws: `VulkanError`; with `.timedOut` where an earlier submission with this fence has not been seen to end.
-    public func submit(_ commands: RecordedCommands) throws(VulkanError) {
+    package func submit(_ commands: RecordedCommands) throws(VulkanError) {
         guard pending == nil else { throw VulkanError("vkQueueSubmit", .timedOut) }
         try call("vkResetFences", device.faults) {
             withUnsafePointer(to: Optional(fence)) { vkResetFences(device.handle, 1, $0) }
@@ -67,7 +67,7 @@ public final class Submission: @unchecked Sendable {
     /// Waits until the submission is done.
     ///
     /// - Throws: `VulkanError` with `.timedOut` after `nanoseconds`, or when the device is lost.
-    public func wait(nanoseconds: UInt64) throws(VulkanError) {
+    package func wait(nanoseconds: UInt64) throws(VulkanError) {
         let result = try call("vkWaitForFences", device.faults, accepting: VK_TIMEOUT) {
             withUnsafePointer(to: Optional(fence)) { vkWaitForFences(device.handle, 1, $0, 1, nanoseconds) }
         }
@@ -77,15 +77,15 @@ public final class Submission: @unchecked Sendable {
 }
 
 /// Time stamps that the device takes between commands.
-public final class TimestampPool: @unchecked Sendable {
+package final class TimestampPool: @unchecked Sendable {
     /// How many there are.
-    public let count: Int
-    private let device: Device
+    package let count: Int
+    private let device: LogicalDevice
     private let pool: VkQueryPool
     private let mask: UInt64
 
     /// Creates a pool; nil where the device takes no time stamps.
-    public init?(_ device: Device, count: Int) throws(VulkanError) {
+    package init?(_ device: LogicalDevice, count: Int) throws(VulkanError) {
         guard device.physical.hasTimestamps else { return nil }
         let bits = device.physical.timestampBits
         self.device = device
@@ -111,7 +111,7 @@ public final class TimestampPool: @unchecked Sendable {
     }
 
     /// The time of each stamp after the first, in seconds since the one before it. The submission must be done.
-    public func intervals() throws(VulkanError) -> [Double] {
+    package func intervals() throws(VulkanError) -> [Double] {
         var ticks = [UInt64](repeating: 0, count: count)
         let size = count * 8
         try call("vkGetQueryPoolResults", device.faults) {

@@ -1,9 +1,9 @@
 import CVulkan
 
 /// A Vulkan call that failed, or something that the device lacks.
-public struct VulkanError: Error, Sendable, CustomStringConvertible {
+package struct VulkanError: Error, Sendable, CustomStringConvertible {
     /// What went wrong, in the terms of the specification.
-    public enum Reason: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
         /// The result of a call.
         case result(Int32)
         /// There is no Vulkan driver, or no device that fits: the rest of the sentence.
@@ -15,12 +15,12 @@ public struct VulkanError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The call, as in `vkQueueSubmit`.
-    public let call: String
+    package let call: String
     /// What went wrong.
-    public let reason: Reason
+    package let reason: Reason
 
     /// Creates an error.
-    public init(_ call: String, _ reason: Reason) {
+    package init(_ call: String, _ reason: Reason) {
         self.call = call
         self.reason = reason
     }
@@ -30,10 +30,10 @@ public struct VulkanError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether the device is of no further use: it must be made anew, or left alone.
-    public var isDeviceLost: Bool { reason == .result(VK_ERROR_DEVICE_LOST.rawValue) || reason == .timedOut }
+    package var isDeviceLost: Bool { reason == .result(VK_ERROR_DEVICE_LOST.rawValue) || reason == .timedOut }
 
     /// Whether more was asked for than the device has room for. It works, and can do less.
-    public var isShortage: Bool {
+    package var isShortage: Bool {
         switch reason {
         case .unsupported: true
         case .result(let code):
@@ -46,7 +46,7 @@ public struct VulkanError: Error, Sendable, CustomStringConvertible {
     }
 
     /// One line: what failed and why.
-    public var description: String {
+    package var description: String {
         switch reason {
         case .result(let code): "\(call) failed: \(Self.name(of: code))"
         case .unavailable(let reason), .unsupported(let reason): reason

@@ -1,9 +1,9 @@
+import Base
 import CVulkan
 import Glibc
-import Synchronization
 
 /// The connection to the Vulkan loader: finds devices, and hears what the validation layers say.
-public final class VulkanInstance: Sendable {
+package final class VulkanInstance: Sendable {
     nonisolated(unsafe) let handle: VkInstance
     nonisolated(unsafe) private let messenger: VkDebugUtilsMessengerEXT?
     private let messages: MessageLog
@@ -13,7 +13,7 @@ public final class VulkanInstance: Sendable {
     ///
     /// - Parameter validation: Whether to load the Khronos validation layer, synchronisation validation included.
     /// - Throws: `VulkanError` when there is no loader, no driver, or no validation layer though it was asked for.
-    public convenience init(validation: Bool = false) throws(VulkanError) {
+    package convenience init(validation: Bool = false) throws(VulkanError) {
         try self.init(validation: validation, faults: nil)
     }
 
@@ -86,10 +86,10 @@ public final class VulkanInstance: Sendable {
     }
 
     /// What the validation layers have said so far, oldest first.
-    public var validationMessages: [String] { messages.all }
+    package var validationMessages: [String] { messages.all }
 
     /// Every device, in the loader's order, whether it can be used or not.
-    public func physicalDevices() throws(VulkanError) -> [PhysicalDevice] {
+    package func physicalDevices() throws(VulkanError) -> [PhysicalDevice] {
         var count: UInt32 = 0
         try call("vkEnumeratePhysicalDevices", faults, accepting: VK_INCOMPLETE) {
             vkEnumeratePhysicalDevices(handle, &count, nil)
@@ -106,7 +106,7 @@ public final class VulkanInstance: Sendable {
 
 /// Messages of the validation layers, which arrive on any thread.
 final class MessageLog: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = Locked<[String]>([])
 
     func append(_ line: String) { lines.withLock { $0.append(line) } }
 

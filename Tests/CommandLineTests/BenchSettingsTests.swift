@@ -4,7 +4,7 @@ import Testing
 @Suite("Benchmark settings")
 struct BenchSettingsTests {
     private func parse(_ arguments: String...) throws(UsageError) -> BenchSettings? {
-        guard case .run(let settings) = try Command.bench.parse(arguments, into: BenchSettings()) else { return nil }
+        guard case .run(let settings) = try Subcommand.bench.parse(arguments, into: BenchSettings()) else { return nil }
         return settings
     }
 
@@ -45,6 +45,6 @@ struct BenchSettingsTests {
             (["--compare="], "--compare needs a OLD.json, not an empty text"),
         ])
     func errors(arguments: [String], message: String) {
-        #expect(throws: UsageError(message)) { try Command.bench.parse(arguments, into: BenchSettings()) }
+        #expect(throws: UsageError(message)) { try Subcommand.bench.parse(arguments, into: BenchSettings()) }
     }
 }

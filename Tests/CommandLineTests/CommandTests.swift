@@ -4,7 +4,7 @@ import Testing
 @Suite("Parser")
 struct CommandTests {
     private func parse(_ arguments: String...) throws -> SegmentSettings {
-        guard case .run(let settings) = try Command.segment.parse(arguments, into: SegmentSettings()) else {
+        guard case .run(let settings) = try Subcommand.segment.parse(arguments, into: SegmentSettings()) else {
             throw UsageError("shows help")
         }
         return settings
@@ -12,7 +12,7 @@ struct CommandTests {
 
     private func message(_ arguments: String...) -> String? {
         do throws(UsageError) {
-            _ = try Command.segment.parse(arguments, into: SegmentSettings())
+            _ = try Subcommand.segment.parse(arguments, into: SegmentSettings())
             return nil
         } catch {
             return error.description
@@ -38,7 +38,9 @@ struct CommandTests {
             ["--output-file", "x.png"], ["--output-file=x.png"], ["-o", "x.png"], ["-ox.png"],
         ])
     func values(form: [String]) throws {
-        guard case .run(let settings) = try Command.segment.parse(form + ["a"], into: SegmentSettings()) else { return }
+        guard case .run(let settings) = try Subcommand.segment.parse(form + ["a"], into: SegmentSettings()) else {
+            return
+        }
         #expect(settings.destination == "x.png")
         #expect(settings.inputs == ["a"])
     }
@@ -61,7 +63,7 @@ struct CommandTests {
     @Test("Help wins over everything after it")
     func help() throws {
         for form in ["-h", "--help"] {
-            guard case .help = try Command.segment.parse([form, "--nonsense"], into: SegmentSettings()) else {
+            guard case .help = try Subcommand.segment.parse([form, "--nonsense"], into: SegmentSettings()) else {
                 Issue.record("\(form) does not show the help page")
                 return
             }

@@ -1,14 +1,14 @@
+import Base
 import Dispatch
 import Glibc
 import SilhouetteCLI
-import Synchronization
 import Testing
 
 @Suite("Pipeline")
 struct PipelineTests {
     @Test("Every input goes through all stages, in order", arguments: [0, 1, 2, 17])
     func order(count: Int) {
-        let written = Mutex<[String]>([])
+        let written = Locked<[String]>([])
         runPipeline(Array(0..<count)) {
             "r\($0)"
         } second: {
@@ -46,7 +46,7 @@ struct PipelineTests {
 
     @Test("A slow last stage holds the first one back")
     func bounded() {
-        let inside = Mutex((now: 0, most: 0))
+        let inside = Locked((now: 0, most: 0))
         runPipeline(Array(0..<50)) { index in
             inside.withLock { counts in
                 counts.now += 1
@@ -87,7 +87,7 @@ struct PipelineTests {
     @Test("Several workers leave the order as it is, each input once", arguments: [1, 2, 3, 7])
     func workers(_ count: Int) {
         for inputCount in [0, 1, 2, 5, 40] {
-            let seen = Mutex<[Int: Int]>([:])
+            let seen = Locked<[Int: Int]>([:])
             var order: [Int] = []
             runPipeline(Array(0..<inputCount), workers: count) {
                 $0

@@ -19,7 +19,7 @@ private let valueCount = 223
 
 /// Reads one input and, where it is a model, does with it all that can be done without running it.
 @_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+package func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = UnsafeBufferPointer(start: start, count: count)
     guard let kind = input.first else { return 0 }
     let rest = Array(input.dropFirst())
@@ -74,7 +74,7 @@ private func length(_ header: [UInt8]) -> [UInt8] {
 
 /// Writes the seeds into the first folder of the command line, before the fuzzer reads it.
 @_cdecl("LLVMFuzzerInitialize")
-public func initialize(
+package func initialize(
     _ count: UnsafeMutablePointer<CInt>,
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>
 ) -> CInt {

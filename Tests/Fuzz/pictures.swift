@@ -8,7 +8,7 @@
 
 /// Runs one input through everything.
 @_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+package func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let limits = ImageLimits(maxPixels: 1 << 16, maxSide: 4096)
     let original = UnsafeRawBufferPointer(start: bytes, count: count)
     decode(original, limits)

@@ -9,7 +9,7 @@
 
 /// Runs one input through its reader.
 @_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+package func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
     guard let kind = input.first else { return 0 }
     let rest = Array(input.dropFirst())

@@ -1,4 +1,6 @@
+import Effects
 import Imaging
+import ImagingSupport
 import TestSupport
 import Testing
 

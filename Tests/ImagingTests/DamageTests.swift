@@ -1,4 +1,5 @@
 import Imaging
+import ImagingSupport
 import Testing
 
 /// Bytes that ought to be a picture and are not: an error or a picture, never a crash, never half a picture.

@@ -1,5 +1,6 @@
 import Glibc
 import Imaging
+import ImagingSupport
 import Testing
 
 @Suite("Decoding")

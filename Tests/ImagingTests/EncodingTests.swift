@@ -1,5 +1,6 @@
 import Foundation
 import Imaging
+import ImagingSupport
 import Testing
 
 @Suite("Encoding")

@@ -1,4 +1,5 @@
 import Imaging
+import ImagingSupport
 import Testing
 
 @Suite("Orientation")

@@ -1,4 +1,5 @@
 import Imaging
+import ImagingSupport
 import TestSupport
 import Testing
 

@@ -1,10 +1,10 @@
+import Base
 import DeviceSupport
 import Dispatch
 import Imaging
 import PreviewProtocol
 import PreviewServer
 import Silhouette
-import Synchronization
 import TestSupport
 import Testing
 
@@ -72,7 +72,7 @@ struct FrameStreamTests {
     @Test("Frames of several threads are each answered once, and none fails")
     func threads() throws {
         let stream = try stream(FakeEngine(isGated: false))
-        let counts = Mutex<[Int: Int]>([:])
+        let counts = Locked<[Int: Int]>([:])
         let frame = self.frame(1)
         let group = DispatchGroup()
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
@@ -95,7 +95,7 @@ struct OutputsTests {
     /// Counts the runs of a network.
     private final class CountingEngine: SegmentationEngine {
         private let engine: any SegmentationEngine
-        private let runs = Mutex(0)
+        private let runs = Locked(0)
 
         init(_ engine: any SegmentationEngine) { self.engine = engine }
 

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Glibc
 import PreviewProtocol
@@ -54,7 +55,7 @@ final class TestClient {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard connected == 0 else { throw ClientError("no connection: \(String(cString: strerror(errno)))") }
+        guard connected == 0 else { throw ClientError("no connection: \(lastSystemError())") }
         var limit = timeval(tv_sec: timeout, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

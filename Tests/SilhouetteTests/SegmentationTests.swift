@@ -79,13 +79,13 @@ struct SegmentationTests {
                 steps.append("device")
                 $0()
             },
-            aside: {
-                steps.append("aside")
+            inBackground: {
+                steps.append("background")
                 $0()
             })
         let expected = try segmenter.segment(image: picture)
         let result = try segmenter.segment(image: picture, inBackground: work)
-        #expect(steps == ["aside", "device", "aside"])
+        #expect(steps == ["background", "device", "background"])
         #expect(result.categoryMask == expected.categoryMask)
         #expect(result.pictureCategoryMask == expected.pictureCategoryMask)
         #expect(result.confidenceMasks == expected.confidenceMasks)

@@ -172,7 +172,7 @@ struct TileTests {
         let together = try segmenter(3).segment(image: picture)
         #expect(alone.categoryMask == together.categoryMask && alone.confidenceMasks == together.confidenceMasks)
         let background = try segmenter(2).segment(
-            image: picture, inBackground: BackgroundWork(onDevice: { $0() }, aside: { $0() }))
+            image: picture, inBackground: BackgroundWork(onDevice: { $0() }, inBackground: { $0() }))
         #expect(background.categoryMask == alone.categoryMask && background.confidenceMasks == alone.confidenceMasks)
         #expect(alone.timings.inferenceMilliseconds > 0 && alone.timings.postprocessMilliseconds > 0)
     }

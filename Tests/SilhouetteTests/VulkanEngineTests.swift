@@ -1,8 +1,8 @@
+import Base
 import DeviceSupport
 import Dispatch
 import Glibc
 import Silhouette
-import Synchronization
 import Testing
 
 /// A device that fails at one of its frames, counted from 0.
@@ -12,7 +12,7 @@ private final class FailingRunner: FrameRunner {
     let deviceName = "fake card"
     private let isIdle: DispatchSemaphore?
     private let failingFrame: Int
-    private let count = Mutex(0)
+    private let count = Locked(0)
     private let whenGone: @Sendable () -> Void
 
     /// - Parameter isIdle: What the device waits for before it is idle; nil where it is at once.
@@ -105,7 +105,7 @@ struct VulkanEngineTests {
     @Test("Of many frames that fail at once, each gets its result and one speaks")
     func failTogether() throws {
         let engine = try engine { FailingRunner(failingAt: 0) }
-        let wrong = Mutex(0)
+        let wrong = Locked(0)
         DispatchQueue.concurrentPerform(iterations: 16) { width in
             let masks = try? engine.segment(frame(width: width + 1))
             if masks?.width != width + 1 || masks?.deviceName != "fake" { wrong.withLock { $0 += 1 } }
@@ -140,7 +140,7 @@ struct VulkanEngineTests {
 
 /// Something that happened on another thread.
 private final class Flag: Sendable {
-    private let value = Mutex(false)
+    private let value = Locked(false)
     var isRaised: Bool { value.withLock(\.self) }
     func raise() { value.withLock { $0 = true } }
 }

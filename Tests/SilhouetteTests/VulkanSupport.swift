@@ -1,6 +1,6 @@
+import Base
 import ModelGraph
 import Silhouette
-import Synchronization
 import TestSupport
 import Testing
 import VulkanCompute
@@ -47,7 +47,7 @@ extension SegmentationEngine {
 
 /// What a warning handler was told.
 final class Warnings: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = Locked<[String]>([])
     var all: [String] { lines.withLock(\.self) }
     func add(_ line: String) { lines.withLock { $0.append(line) } }
 }

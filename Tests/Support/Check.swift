@@ -1,18 +1,18 @@
 import ModelGraph
 
 /// Why a backend does not compute a row of the table.
-public struct OperatorFailure: Sendable, CustomStringConvertible {
+package struct OperatorFailure: Sendable, CustomStringConvertible {
     /// The row.
-    public let row: OperatorCase
+    package let row: OperatorCase
     /// The backend and what it did.
-    public let reason: String
+    package let reason: String
 
     /// One line that begins with the row, ready to be pasted back.
-    public var description: String { "\(row), // \(reason)" }
+    package var description: String { "\(row), // \(reason)" }
 }
 
 /// Runs every row on a backend and gives those that fail.
-public func check(_ backend: any InferenceBackend, _ rows: [OperatorCase], _ precision: Precision = .float32)
+package func check(_ backend: any InferenceBackend, _ rows: [OperatorCase], _ precision: Precision = .float32)
     -> [OperatorFailure]
 {
     rows.compactMap { row in
@@ -28,7 +28,7 @@ public func check(_ backend: any InferenceBackend, _ rows: [OperatorCase], _ pre
 ///
 /// The network runs twice, first on a picture of NaNs: what an earlier picture left in the backend's memory must not
 /// reach a later one's result.
-public func check(_ backend: any InferenceBackend, _ prepared: PreparedCase) -> OperatorFailure? {
+package func check(_ backend: any InferenceBackend, _ prepared: PreparedCase) -> OperatorFailure? {
     func fail(_ reason: String) -> OperatorFailure {
         OperatorFailure(row: prepared.row, reason: "\(backend.deviceName): \(reason)")
     }
@@ -49,7 +49,7 @@ extension PreparedCase {
     /// The first value that is not what the reference says, in words; nil where there is none.
     ///
     /// A layer that ends in arg-max has integers to give and its inputs exactly, so there the result must be equal.
-    public func firstDifference(in result: Tensor) -> String? {
+    package func firstDifference(in result: Tensor) -> String? {
         let shape = expected.shape
         let isExact = row.kind == .argMax && row.activation == .none && !row.residual && !row.pictureBias
         for (index, (value, reference)) in zip(result.values, expected.values).enumerated() {

@@ -2,28 +2,28 @@ import Foundation
 import Testing
 
 /// The programs of ffmpeg, for tests that make films of their own or look into some.
-public enum FFmpeg {
+package enum FFmpeg {
     /// Whether both programs are on the path.
-    public static let isInstalled = ["ffmpeg", "ffprobe"].allSatisfy { name in
+    package static let isInstalled = ["ffmpeg", "ffprobe"].allSatisfy { name in
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
             .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
     }
 
     /// A program that failed.
-    public struct Failure: Error, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         /// What it complained of.
-        public let description: String
+        package let description: String
     }
 
     /// Makes a file with ffmpeg, and gives back its path: what follows `-v error -y`, without the file's name.
     @discardableResult
-    public static func make(_ path: String, _ arguments: String...) throws -> String {
+    package static func make(_ path: String, _ arguments: String...) throws -> String {
         try make(path, arguments)
     }
 
     /// The same, of a list of arguments.
     @discardableResult
-    public static func make(_ path: String, _ arguments: [String]) throws -> String {
+    package static func make(_ path: String, _ arguments: [String]) throws -> String {
         _ = try run("ffmpeg", ["-nostdin", "-v", "error", "-y"] + arguments + [path])
         return path
     }
@@ -33,12 +33,12 @@ public enum FFmpeg {
     /// - Parameters:
     ///   - kind: `v` or `a`.
     ///   - entries: As ffprobe calls them: `width,pix_fmt`.
-    public static func streams(_ path: String, _ kind: String = "v", _ entries: String) throws -> [[String: String]] {
+    package static func streams(_ path: String, _ kind: String = "v", _ entries: String) throws -> [[String: String]] {
         try table(["-select_streams", kind, "-show_entries", "stream=\(entries)", path])
     }
 
     /// The times of all frames, in seconds, sorted.
-    public static func times(_ path: String, _ kind: String = "v") throws -> [Double] {
+    package static func times(_ path: String, _ kind: String = "v") throws -> [Double] {
         try table(["-select_streams", kind, "-show_entries", "packet=pts_time", path])
             .compactMap { $0["pts_time"].flatMap(Double.init) }.sorted()
     }
@@ -48,7 +48,7 @@ public enum FFmpeg {
     /// - Parameters:
     ///   - format: `rgb24` or `rgba`.
     ///   - decoding: Options before the film, a decoder for instance.
-    public static func frames(
+    package static func frames(
         _ path: String, _ format: String = "rgb24", decoding: [String] = []
     ) throws -> [UInt8] {
         let exact = "scale=flags=accurate_rnd+full_chroma_int+full_chroma_inp+bicubic,format=\(format)"
@@ -61,7 +61,7 @@ public enum FFmpeg {
     }
 
     /// The bytes of all packets of sound.
-    public static func sound(_ path: String) throws -> [UInt8] {
+    package static func sound(_ path: String) throws -> [UInt8] {
         try Array(
             run("ffmpeg", ["-nostdin", "-v", "error", "-i", path, "-map", "0:a", "-c", "copy", "-f", "data", "-"]))
     }
@@ -104,7 +104,7 @@ public enum FFmpeg {
 
 extension Trait where Self == ConditionTrait {
     /// Skips a test, with the reason, where the programs of ffmpeg are absent.
-    public static var needsFFmpeg: Self {
+    package static var needsFFmpeg: Self {
         .enabled(if: FFmpeg.isInstalled, "the programs ffmpeg and ffprobe are not installed")
     }
 }

@@ -1,14 +1,14 @@
 import ModelGraph
 
 /// How a run broke its bounds.
-public enum GuardedRunError: Error, CustomStringConvertible {
+package enum GuardedRunError: Error, CustomStringConvertible {
     /// Values before or behind an output were written.
     case wroteOutside(output: String)
     /// An input was changed.
     case wroteInput(String)
 
     /// One line: which buffer, and how.
-    public var description: String {
+    package var description: String {
         switch self {
         case .wroteOutside(let output): "wrote outside the output \(output)"
         case .wroteInput(let input): "changed the input \(input)"
@@ -21,12 +21,12 @@ extension CompiledGraph {
     ///
     /// Outputs start as NaNs, so that a value that is never written is seen, and lie between guards; they are aligned
     /// to four bytes only, as a caller's may be.
-    public func runGuarded(_ inputs: [Tensor]) throws -> [Tensor] {
+    package func runGuarded(_ inputs: [Tensor]) throws -> [Tensor] {
         try guarding(inputs) { try run($0, into: $1) }.results
     }
 
     /// Runs the network once between guard values and gives the seconds of each layer too.
-    public func profileGuarded(_ inputs: [Tensor]) throws -> (results: [Tensor], seconds: [Double]) {
+    package func profileGuarded(_ inputs: [Tensor]) throws -> (results: [Tensor], seconds: [Double]) {
         try guarding(inputs) { try profile($0, into: $1) }
     }
 

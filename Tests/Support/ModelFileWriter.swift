@@ -2,20 +2,20 @@ import JSONText
 import ModelGraph
 
 /// Makes model files in memory, true ones and, by changing what it is about to write, false ones.
-public struct ModelFileWriter: Sendable {
+package struct ModelFileWriter: Sendable {
     /// One array of the container.
-    public struct StoredTensor: Sendable {
+    package struct StoredTensor: Sendable {
         /// Name, unique in the file.
-        public var name: String
+        package var name: String
         /// Extent of each dimension.
-        public var shape: [Int]
+        package var shape: [Int]
         /// How the values are stored.
-        public var format: Weights.Format
+        package var format: Weights.Format
         /// The values, as they are stored.
-        public var bytes: [UInt8]
+        package var bytes: [UInt8]
 
         /// Stores values in a format.
-        public init(_ name: String, _ weights: Weights, as format: Weights.Format = .float32) {
+        package init(_ name: String, _ weights: Weights, as format: Weights.Format = .float32) {
             self.name = name
             self.format = format
             shape = weights.shape
@@ -31,14 +31,14 @@ public struct ModelFileWriter: Sendable {
     /// What stands under the key `silhouette`.
     package var document: JSON
     /// The arrays, in the order of their places.
-    public var tensors: [StoredTensor]
+    package var tensors: [StoredTensor]
 
     /// Describes a graph of one input and one output, made of layers that a file can hold.
     ///
     /// - Parameters:
     ///   - labels: The classes; made up where absent.
     ///   - format: How all weights are stored.
-    public init(
+    package init(
         _ graph: Graph, kind: OutputKind = .logits, labels: [String]? = nil, format: Weights.Format = .float32
     ) {
         let input = graph.shape(of: graph.inputs[0])
@@ -80,7 +80,7 @@ public struct ModelFileWriter: Sendable {
     }
 
     /// The file.
-    public var bytes: [UInt8] { bytes(header: header) }
+    package var bytes: [UInt8] { bytes(header: header) }
 
     /// The file with another header.
     package func bytes(header: JSON) -> [UInt8] { bytes(headerText: header.text) }

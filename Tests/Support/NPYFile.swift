@@ -8,14 +8,14 @@ import ModelGraph
 /// An array as numpy's `save` writes it: little-endian float32, float16 or uint8 in C order.
 ///
 /// Source: numpy's documentation, `numpy.lib.format`.
-public struct NPYFile: Sendable {
+package struct NPYFile: Sendable {
     /// Extent of each dimension, outermost first.
-    public let shape: [Int]
+    package let shape: [Int]
     /// The values, whatever their type was.
-    public let values: [Float]
+    package let values: [Float]
 
     /// Reads a file.
-    public init(path: String) throws {
+    package init(path: String) throws {
         do {
             try self.init([UInt8](Data(contentsOf: URL(filePath: path))))
         } catch let error as NPYError {
@@ -26,7 +26,7 @@ public struct NPYFile: Sendable {
     /// Reads the bytes of a file.
     ///
     /// - Throws: `NPYError` when they are no such array.
-    public init(_ bytes: [UInt8]) throws {
+    package init(_ bytes: [UInt8]) throws {
         guard bytes.count >= 10, bytes.starts(with: [0x93] + Array("NUMPY".utf8)) else {
             throw NPYError("does not begin as an .npy file")
         }
@@ -85,12 +85,12 @@ public struct NPYFile: Sendable {
 }
 
 /// Why a file is no array that `NPYFile` reads.
-public struct NPYError: Error, CustomStringConvertible, Sendable {
+package struct NPYError: Error, CustomStringConvertible, Sendable {
     /// What is wrong, as the rest of a sentence that begins with the file.
-    public let reason: String
+    package let reason: String
 
     init(_ reason: String) { self.reason = reason }
 
     /// The reason.
-    public var description: String { reason }
+    package var description: String { reason }
 }

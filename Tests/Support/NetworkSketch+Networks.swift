@@ -2,7 +2,7 @@ import ModelGraph
 
 extension NetworkSketch {
     /// A random network in the manner of MobileNetV2 with DeepLab's smallest head: no dilated branches, two resizes.
-    public static func mobileNet(seed: UInt64) -> Graph {
+    package static func mobileNet(seed: UInt64) -> Graph {
         var sketch = NetworkSketch(name: "mobileNet \(seed)", seed: seed)
         let height = sketch.generator.integer(17...40)
         let width = sketch.generator.integer(17...40)
@@ -27,7 +27,7 @@ extension NetworkSketch {
 
     /// A random network in the manner of torchvision's DeepLabV3: residual bottlenecks, and a pyramid of which the
     /// widest branches reach past the whole map.
-    public static func deepLab(seed: UInt64) -> Graph {
+    package static func deepLab(seed: UInt64) -> Graph {
         var sketch = NetworkSketch(name: "deepLab \(seed)", seed: seed)
         let side = sketch.generator.integer(25...41)
         var map = sketch.dense(sketch.input([side, side, 3]), to: 16, kernel: 7, stride: 2, activation: .relu)
@@ -47,7 +47,7 @@ extension NetworkSketch {
     }
 
     /// A random network in the manner of MediaPipe's selfie segmentation: gates, hard-swish, a decoder with skips.
-    public static func selfie(seed: UInt64) -> Graph {
+    package static func selfie(seed: UInt64) -> Graph {
         var sketch = NetworkSketch(name: "selfie \(seed)", seed: seed)
         let side = 8 * sketch.generator.integer(3...5)
         let fine = sketch.dense(sketch.input([side, side, 3]), to: 8, kernel: 3, stride: 2, activation: .hardSwish)
@@ -69,7 +69,7 @@ extension NetworkSketch {
     }
 
     /// A random network of each manner.
-    public static func networks(seed: UInt64) -> [Graph] {
+    package static func networks(seed: UInt64) -> [Graph] {
         [mobileNet(seed: seed), deepLab(seed: seed), selfie(seed: seed)]
     }
 }

@@ -3,31 +3,32 @@ import ModelGraph
 /// Builds networks with seeded weights in the words of their drawings: one call a block.
 ///
 /// Activations, sums and broadcasts come as layers of their own, as converters write them, so that passes find work.
-public struct NetworkSketch {
+package struct NetworkSketch {
     /// The network so far.
-    public private(set) var graph: Graph
+    package private(set) var graph: Graph
     /// Where weights and choices come from.
-    public var generator: SeededGenerator
+    package var generator: SeededGenerator
     private var layerCount = 0
 
     /// Creates a network without layers.
-    public init(name: String, seed: UInt64) {
+    package init(name: String, seed: UInt64) {
         graph = Graph(name: name)
         generator = SeededGenerator(seed: seed)
     }
 
     /// Adds an input.
-    public mutating func input(_ shape: Shape) -> TensorID { graph.addInput("input\(graph.inputs.count)", shape) }
+    package mutating func input(_ shape: Shape) -> TensorID { graph.addInput("input\(graph.inputs.count)", shape) }
 
     /// Adds a layer; the shapes of a sketch fit by construction.
-    public mutating func layer(_ operation: Operation, _ inputs: TensorID..., activation: Activation = .none)
+    package mutating func layer(_ operation: Operation, _ inputs: TensorID..., activation: Activation = .none)
         -> TensorID
     {
         layer(operation, inputs, activation: activation)
     }
 
     /// Adds a layer whose inputs are a list.
-    public mutating func layer(_ operation: Operation, _ inputs: [TensorID], activation: Activation = .none) -> TensorID
+    package mutating func layer(_ operation: Operation, _ inputs: [TensorID], activation: Activation = .none)
+        -> TensorID
     {
         layerCount += 1
         do {
@@ -38,7 +39,7 @@ public struct NetworkSketch {
     }
 
     /// The network, ready to run.
-    public func finished(_ outputs: TensorID...) -> Graph {
+    package func finished(_ outputs: TensorID...) -> Graph {
         var result = graph
         result.outputs = outputs
         return result
@@ -54,7 +55,7 @@ public struct NetworkSketch {
     }
 
     /// Adds a dense convolution that keeps the map's size up to its stride.
-    public mutating func dense(
+    package mutating func dense(
         _ source: TensorID, to outputs: Int, kernel: Int = 1, stride: Int = 1, dilation: Int = 1,
         activation: Activation = .none
     ) -> TensorID {
@@ -68,7 +69,7 @@ public struct NetworkSketch {
     }
 
     /// Adds a depthwise convolution that keeps the map's size up to its stride.
-    public mutating func depthwise(
+    package mutating func depthwise(
         _ source: TensorID, kernel: Int = 3, stride: Int = 1, dilation: Int = 1, activation: Activation = .none
     ) -> TensorID {
         let channels = graph.shape(of: source).channels
@@ -81,7 +82,7 @@ public struct NetworkSketch {
     }
 
     /// Adds a transposed convolution that doubles the map.
-    public mutating func doubled(_ source: TensorID, to outputs: Int, activation: Activation = .none) -> TensorID {
+    package mutating func doubled(_ source: TensorID, to outputs: Int, activation: Activation = .none) -> TensorID {
         let inputs = graph.shape(of: source).channels
         let weights = generator.weights([outputs, inputs, 2, 2], fanIn: inputs)
         return convolution(
@@ -90,7 +91,7 @@ public struct NetworkSketch {
     }
 
     /// Adds an inverted residual block: widen, filter each channel, narrow, and add the input where it fits.
-    public mutating func invertedResidual(
+    package mutating func invertedResidual(
         _ source: TensorID, to outputs: Int, expansion: Int, stride: Int = 1, dilation: Int = 1,
         activation: Activation = .relu6
     ) -> TensorID {
@@ -103,7 +104,7 @@ public struct NetworkSketch {
     }
 
     /// Adds a squeeze-and-excitation gate: every channel scaled by what the whole map says of it.
-    public mutating func gated(_ source: TensorID, squeeze: Int, gate: Activation) -> TensorID {
+    package mutating func gated(_ source: TensorID, squeeze: Int, gate: Activation) -> TensorID {
         let pooled = layer(.globalAveragePool, source)
         let narrow = dense(pooled, to: squeeze, activation: .relu)
         let scale = dense(narrow, to: graph.shape(of: source).channels, activation: gate)
@@ -111,7 +112,7 @@ public struct NetworkSketch {
     }
 
     /// Adds DeepLab's head: dilated branches and one over the whole picture, side by side, then mixed.
-    public mutating func spatialPyramid(_ source: TensorID, branch: Int, rates: [Int], to outputs: Int) -> TensorID {
+    package mutating func spatialPyramid(_ source: TensorID, branch: Int, rates: [Int], to outputs: Int) -> TensorID {
         let map = graph.shape(of: source).extent
         var branches = [dense(source, to: branch, activation: .relu)]
         for rate in rates { branches.append(dense(source, to: branch, kernel: 3, dilation: rate, activation: .relu)) }

@@ -2,7 +2,7 @@ import ModelGraph
 
 extension OperatorCase: CustomStringConvertible {
     /// The expression that makes this row; arguments at their defaults are left out.
-    public var description: String {
+    package var description: String {
         call(
             "OperatorCase",
             [kind.description] + shapes.map { "[\($0.height), \($0.width), \($0.channels)]" } + [
@@ -19,7 +19,7 @@ extension OperatorCase: CustomStringConvertible {
 
 extension OperatorCase.Kind: CustomStringConvertible {
     /// The expression that makes this kind; arguments at their defaults are left out.
-    public var description: String {
+    package var description: String {
         func window(_ kernel: Extent, _ stride: Extent, _ dilation: Extent, _ padding: Padding) -> [String?] {
             [
                 "kernel: \(kernel.literal)",

@@ -1,24 +1,24 @@
 import ModelGraph
 
 /// A row made runnable: its graph, its inputs, and what must come out.
-public struct PreparedCase: Sendable {
+package struct PreparedCase: Sendable {
     /// The row.
-    public let row: OperatorCase
+    package let row: OperatorCase
     /// How numbers are stored.
-    public let precision: Precision
+    package let precision: Precision
     /// The layer, the last of this graph.
-    public let graph: Graph
+    package let graph: Graph
     /// One tensor for each of the graph's inputs: the operation's, the residual, the picture bias.
-    public let inputs: [Tensor]
+    package let inputs: [Tensor]
     /// The reference's result.
-    public let expected: ReferenceTensor
+    package let expected: ReferenceTensor
 }
 
 extension OperatorCase {
     /// Draws weights and inputs, builds the graph and computes the reference.
     ///
     /// - Throws: `GraphError` when the row's shapes do not fit its operation.
-    public func prepared(_ precision: Precision = .float32) throws -> PreparedCase {
+    package func prepared(_ precision: Precision = .float32) throws -> PreparedCase {
         var generator = SeededGenerator(seed: seed)
         let graph = try graph(precision, &generator)
         let inputs = graph.inputs.map { id in precision.rounded(draw(graph.shape(of: id), &generator)) }
@@ -30,7 +30,7 @@ extension OperatorCase {
     /// Multiply-accumulates of the row, or values where there are no weights: tells small rows from large ones.
     ///
     /// - Throws: `GraphError` when the row's shapes do not fit its operation.
-    public func macCount() throws -> Int {
+    package func macCount() throws -> Int {
         var generator = SeededGenerator(seed: seed)
         let graph = try graph(.float32, &generator)
         let perValue: Int =

@@ -5,7 +5,7 @@ extension OperatorCase {
     ///
     /// Not a full product of sizes, but each value of each property beside awkward values of the others: maps of one
     /// pixel, odd maps, channels that fill no vector register, windows larger than the map.
-    public static let table: [OperatorCase] = {
+    package static let table: [OperatorCase] = {
         let rows =
             pointwise + dense + dilated + grouped + depthwise + transposed + elementwise + concatenations + pools
             + resizes + pixelwise + epilogues

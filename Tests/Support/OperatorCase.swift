@@ -5,10 +5,10 @@ import ModelGraph
 /// A row is printed as the Swift expression that makes it, so that a failure can be pasted back into a test:
 ///
 ///     OperatorCase(.convolution(to: 16, kernel: 3, stride: 2, padding: [0, 0, 1, 1]), [33, 33, 3], activation: .relu6)
-public struct OperatorCase: Sendable, Hashable {
+package struct OperatorCase: Sendable, Hashable {
     /// What the layer computes. Squares are written as one number, other extents as [vertical, horizontal], paddings
     /// as [top, left, bottom, right]: as in the model file.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// A dense or grouped convolution.
         case convolution(
             to: Int, kernel: Extent, stride: Extent = 1, dilation: Extent = 1, padding: Padding = 0, groups: Int = 1,
@@ -41,7 +41,7 @@ public struct OperatorCase: Sendable, Hashable {
     }
 
     /// How the input values are drawn.
-    public enum Values: String, Sendable, Hashable, CaseIterable {
+    package enum Values: String, Sendable, Hashable, CaseIterable {
         /// Uniform in -4...4: enough to reach both bends of every activation.
         case uniform
         /// Nothing but zeros.
@@ -55,27 +55,27 @@ public struct OperatorCase: Sendable, Hashable {
     }
 
     /// What is computed.
-    public var kind: Kind
+    package var kind: Kind
     /// Shapes of the operation's inputs.
-    public var shapes: [Shape]
+    package var shapes: [Shape]
     /// Applied last.
-    public var activation: Activation
+    package var activation: Activation
     /// Whether a tensor of the output's shape is added.
-    public var residual: Bool
+    package var residual: Bool
     /// Whether a 1x1 tensor is added to every pixel.
-    public var pictureBias: Bool
+    package var pictureBias: Bool
     /// Whether the operation reads what another layer wrote, not the caller's own memory: backends may have ways of
     /// their own for a network's first layer.
-    public var isInner: Bool
+    package var isInner: Bool
     /// Number of pictures.
-    public var batch: Int
+    package var batch: Int
     /// How the input values are drawn.
-    public var values: Values
+    package var values: Values
     /// Where the random numbers begin.
-    public var seed: UInt64
+    package var seed: UInt64
 
     /// Creates a row.
-    public init(
+    package init(
         _ kind: Kind, _ shapes: Shape..., activation: Activation = .none, residual: Bool = false,
         pictureBias: Bool = false, isInner: Bool = false, batch: Int = 1, values: Values = .uniform, seed: UInt64 = 1
     ) {
@@ -86,7 +86,7 @@ public struct OperatorCase: Sendable, Hashable {
     }
 
     /// Creates a row whose inputs are a list.
-    public init(
+    package init(
         _ kind: Kind, shapes: [Shape], activation: Activation = .none, residual: Bool = false,
         pictureBias: Bool = false, isInner: Bool = false, batch: Int = 1, values: Values = .uniform, seed: UInt64 = 1
     ) {

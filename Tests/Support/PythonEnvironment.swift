@@ -4,7 +4,7 @@ import Testing
 /// The project's Python environment, in which converters and other runtimes run.
 ///
 /// `SILHOUETTE_PYTHON` names another interpreter.
-public enum PythonEnvironment {
+package enum PythonEnvironment {
     /// The interpreter.
     static let interpreter =
         ProcessInfo.processInfo.environment["SILHOUETTE_PYTHON"] ?? Checkout.path(".venv/bin/python")
@@ -38,18 +38,18 @@ public enum PythonEnvironment {
 }
 
 /// A program that failed.
-public struct ProgramError: Error, CustomStringConvertible {
+package struct ProgramError: Error, CustomStringConvertible {
     let command: String
     let status: Int32
     let output: String
 
     /// The command, its exit status and what it wrote.
-    public var description: String { "\(command): exit status \(status)\n\(output)" }
+    package var description: String { "\(command): exit status \(status)\n\(output)" }
 }
 
 extension Trait where Self == ConditionTrait {
     /// Skips a test, with the reason, where the project's Python environment is absent.
-    public static var needsPython: Self {
+    package static var needsPython: Self {
         let absence = PythonEnvironment.absence
         return .enabled(if: absence == nil, "\(absence ?? "")")
     }

@@ -5,7 +5,7 @@ extension SeededGenerator {
     /// activations, residual additions, broadcasts, whole-map pools, concatenations in front of pointwise convolutions.
     ///
     /// All tensors that nobody reads are dead but for the outputs, of which there are one to three.
-    public mutating func graph(layerCount: Int) throws -> Graph {
+    package mutating func graph(layerCount: Int) throws -> Graph {
         var graph = Graph(name: "random")
         var tensors = [
             graph.addInput(

@@ -9,11 +9,11 @@ import Darwin
 /// What every backend is held against: each operator in float64, as its definition reads, in plain loops.
 ///
 /// Nothing here is fast and nothing shares code with a backend.
-public enum Reference {
+package enum Reference {
     /// Runs a whole graph and gives every tensor, addressed by `TensorID.index`.
     ///
     /// - Parameter inputs: One tensor for each of the graph's inputs, all of one batch.
-    public static func run(_ graph: Graph, _ inputs: [Tensor]) -> [ReferenceTensor] {
+    package static func run(_ graph: Graph, _ inputs: [Tensor]) -> [ReferenceTensor] {
         var tensors: [ReferenceTensor?] = Array(repeating: nil, count: graph.tensors.count)
         for (id, input) in zip(graph.inputs, inputs) { tensors[id.index] = ReferenceTensor(input) }
         for layer in graph.layers {
@@ -23,7 +23,7 @@ public enum Reference {
     }
 
     /// Computes one layer: `activation(operation(inputs) + pictureBias + residual)`.
-    public static func compute(_ layer: Layer, shape: Shape, reading tensor: (TensorID) -> ReferenceTensor)
+    package static func compute(_ layer: Layer, shape: Shape, reading tensor: (TensorID) -> ReferenceTensor)
         -> ReferenceTensor
     {
         let result = apply(layer.operation, to: layer.inputs.map(tensor), shape: shape)
@@ -38,7 +38,7 @@ public enum Reference {
     }
 
     /// The function of one value.
-    public static func apply(_ activation: Activation, to x: Double) -> Double {
+    package static func apply(_ activation: Activation, to x: Double) -> Double {
         func clampedToSix(_ x: Double) -> Double { x < 0 ? 0 : (x > 6 ? 6 : x) }
         return switch activation {
         case .none: x

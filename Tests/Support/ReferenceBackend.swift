@@ -1,15 +1,15 @@
 import ModelGraph
 
 /// `Reference` behind the protocol of the backends, for tests of what runs on top of one.
-public struct ReferenceBackend: InferenceBackend {
+package struct ReferenceBackend: InferenceBackend {
     /// Creates the backend.
-    public init() {}
+    package init() {}
 
     /// As in `reference (float64)`.
-    public var deviceName: String { "reference (float64)" }
+    package var deviceName: String { "reference (float64)" }
 
     /// Keeps the graph as it is.
-    public func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
+    package func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
         CompiledReference(graph: graph, batch: batch)
     }
 }

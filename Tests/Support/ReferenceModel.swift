@@ -1,5 +1,5 @@
 /// A trained network of the shared folder, converted when a test first asks for it.
-public enum ReferenceModel: String, Sendable, CaseIterable {
+package enum ReferenceModel: String, Sendable, CaseIterable {
     /// 257x257, 21 classes, float.
     case deepLab257 = "deeplabv3_257_mv_gpu.tflite"
     /// 513x513, 21 classes, weights in lookup tables.
@@ -10,7 +10,7 @@ public enum ReferenceModel: String, Sendable, CaseIterable {
     case selfie = "selfie_segmentation.tflite"
 
     /// The path of the converted network.
-    public func path() throws -> String {
+    package func path() throws -> String {
         try TestCache.path(rawValue + ".safetensors", from: Self.converter) { path in
             try PythonEnvironment.run(
                 PythonEnvironment.interpreter,

@@ -1,17 +1,17 @@
 import ModelGraph
 
 /// A batch of pictures in float64, in the layout of `Tensor`: batch x height x width x channels.
-public struct ReferenceTensor: Sendable, Equatable {
+package struct ReferenceTensor: Sendable, Equatable {
     /// Number of pictures.
-    public let batch: Int
+    package let batch: Int
     /// Extent of each picture.
-    public let shape: Shape
+    package let shape: Shape
     /// The values, channels innermost.
-    public private(set) var values: [Double]
+    package private(set) var values: [Double]
 
     /// Creates a tensor whose value at (picture, row, column, channel) is what the closure gives.
     @inline(__always)
-    public init(batch: Int, shape: Shape, _ value: (Int, Int, Int, Int) -> Double) {
+    package init(batch: Int, shape: Shape, _ value: (Int, Int, Int, Int) -> Double) {
         self.batch = batch
         self.shape = shape
         values = []
@@ -26,20 +26,20 @@ public struct ReferenceTensor: Sendable, Equatable {
     }
 
     /// The same numbers, widened.
-    public init(_ tensor: Tensor) {
+    package init(_ tensor: Tensor) {
         batch = tensor.batch
         shape = tensor.shape
         values = tensor.values.map(Double.init)
     }
 
     /// The value at (picture, row, column, channel).
-    public internal(set) subscript(picture: Int, y: Int, x: Int, channel: Int) -> Double {
+    package internal(set) subscript(picture: Int, y: Int, x: Int, channel: Int) -> Double {
         get { values[((picture * shape.height + y) * shape.width + x) * shape.channels + channel] }
         set { values[((picture * shape.height + y) * shape.width + x) * shape.channels + channel] = newValue }
     }
 
     /// The same numbers, rounded to float32.
-    public var rounded: Tensor { Tensor(batch: batch, shape: shape, values: values.map(Float.init)) }
+    package var rounded: Tensor { Tensor(batch: batch, shape: shape, values: values.map(Float.init)) }
 }
 
 extension Weights {

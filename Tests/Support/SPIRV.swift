@@ -1,8 +1,8 @@
 /// Compiled shaders.
-public enum SPIRV {
+package enum SPIRV {
     /// The same code with every sum of two floats turned into their difference, and every fused product's third term into its
     /// first: what a slip of the hand in a shader would be.
-    public static func breaking(_ code: [UInt32]) -> [UInt32] {
+    package static func breaking(_ code: [UInt32]) -> [UInt32] {
         let (add, subtract, extended, fma): (UInt32, UInt32, UInt32, UInt32) = (129, 131, 12, 50)
         var code = code
         var place = 5

@@ -4,7 +4,7 @@ import ModelGraph
 
 extension Shape: ExpressibleByArrayLiteral {
     /// [height, width, channels]
-    public init(arrayLiteral elements: Int...) {
+    package init(arrayLiteral elements: Int...) {
         precondition(elements.count == 3, "a shape is [height, width, channels]")
         self.init(height: elements[0], width: elements[1], channels: elements[2])
     }
@@ -12,10 +12,10 @@ extension Shape: ExpressibleByArrayLiteral {
 
 extension Extent: ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral {
     /// A square.
-    public init(integerLiteral value: Int) { self.init(value) }
+    package init(integerLiteral value: Int) { self.init(value) }
 
     /// [vertical, horizontal]
-    public init(arrayLiteral elements: Int...) {
+    package init(arrayLiteral elements: Int...) {
         precondition(elements.count == 2, "an extent is [vertical, horizontal]")
         self.init(height: elements[0], width: elements[1])
     }
@@ -26,10 +26,10 @@ extension Extent: ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral {
 
 extension Padding: ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral {
     /// The same on every side.
-    public init(integerLiteral value: Int) { self.init(value) }
+    package init(integerLiteral value: Int) { self.init(value) }
 
     /// [top, left, bottom, right]
-    public init(arrayLiteral elements: Int...) {
+    package init(arrayLiteral elements: Int...) {
         precondition(elements.count == 4, "a padding is [top, left, bottom, right]")
         self.init(top: elements[0], left: elements[1], bottom: elements[2], right: elements[3])
     }

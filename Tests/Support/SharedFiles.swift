@@ -9,16 +9,16 @@ import Testing
 ///
 /// It is looked for under `SILHOUETTE_SHARED`, then as `shared` beside the checkout. Tests that need it carry
 /// `.needs(shared:)`, so that they are skipped with the reason where it is absent.
-public enum SharedFiles {
+package enum SharedFiles {
     /// The folder, whether it is there or not.
-    public static let folder =
+    package static let folder =
         ProcessInfo.processInfo.environment["SILHOUETTE_SHARED"] ?? Checkout.folder + "/../shared"
 
     /// The path of a file in the folder.
-    public static func path(_ name: String) -> String { folder + "/" + name }
+    package static func path(_ name: String) -> String { folder + "/" + name }
 
     /// The bytes of a file in the folder.
-    public static func bytes(_ name: String) throws -> [UInt8] {
+    package static func bytes(_ name: String) throws -> [UInt8] {
         try [UInt8](Data(contentsOf: URL(filePath: path(name))))
     }
 
@@ -31,13 +31,13 @@ public enum SharedFiles {
 }
 
 /// The project's own folder.
-public enum Checkout {
+package enum Checkout {
     /// Its path, without a slash at the end.
-    public static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    package static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path(percentEncoded: false).trimmingSuffix("/")
 
     /// The path of a file of the project.
-    public static func path(_ name: String) -> String { folder + "/" + name }
+    package static func path(_ name: String) -> String { folder + "/" + name }
 }
 
 extension String {
@@ -48,13 +48,13 @@ extension String {
 
 extension Trait where Self == ConditionTrait {
     /// Skips a test, with the reason, where files of the shared folder are absent.
-    public static func needs(shared names: String...) -> Self {
+    package static func needs(shared names: String...) -> Self {
         let absence = SharedFiles.absence(of: names)
         return .enabled(if: absence == nil, "\(absence ?? "")")
     }
 
     /// Skips a test that takes minutes unless `SILHOUETTE_TEST_FULL` is set.
-    public static var takesMinutes: Self {
+    package static var takesMinutes: Self {
         .enabled(
             if: ProcessInfo.processInfo.environment["SILHOUETTE_TEST_FULL"] == "1",
             "takes minutes (set SILHOUETTE_TEST_FULL=1)")

@@ -1,11 +1,11 @@
 import ModelGraph
 
 /// Graphs that tests of several modules need.
-public enum SmallGraphs {
+package enum SmallGraphs {
     /// A network with the parts of a DeepLabV3, in eleven layers: an inverted residual, image pooling, one atrous branch.
     ///
     /// Input 9x7x3, output 9x7x3, seeded weights.
-    public static func pyramid(seed: UInt64 = 1) throws -> Graph {
+    package static func pyramid(seed: UInt64 = 1) throws -> Graph {
         var random = SeededGenerator(seed: seed)
         var graph = Graph(name: "pyramid")
         func convolution(_ from: Int, _ to: Int, _ kernel: Int = 1, dilation: Int = 1) -> Convolution {
@@ -38,7 +38,7 @@ public enum SmallGraphs {
 
     /// DeepLabV3 on MobileNetV2 0.5 at 257x257, output stride 8, as the TensorFlow Lite project published it: the same
     /// layers and shapes; all weights are zero.
-    public static func deepLab257() throws -> Graph {
+    package static func deepLab257() throws -> Graph {
         var graph = Graph(name: "deeplabv3-257")
         var channels = 3
         func zeros(_ shape: [Int]) -> Weights {

@@ -1,9 +1,9 @@
+import Base
 import Foundation
-import Synchronization
 
 /// Files that tests make once and keep: in `.build/test-cache`, under names that change with what they are made from.
 enum TestCache {
-    private static let turn = Mutex<Void>(())
+    private static let turn = Locked<Void>(())
 
     /// The path of a file or folder, made by `make` where it is not there yet.
     ///

@@ -2,22 +2,22 @@ import Foundation
 import ModelGraph
 
 /// A model file of one pointwise convolution, written by hand: what a network computes can be known exactly.
-public struct TinyModel {
+package struct TinyModel {
     /// Columns of the input.
-    public var width = 65
+    package var width = 65
     /// Rows of the input.
-    public var height = 65
+    package var height = 65
     /// Weights, output channel by output channel, one for each input channel.
-    public var weights: [[Float]]
+    package var weights: [[Float]]
     /// One value for each output channel.
-    public var bias: [Float]
+    package var bias: [Float]
     /// `GRAY`, `RGB` or `BGR`.
-    public var order = "RGB"
+    package var order = "RGB"
     /// `logits` or `probabilities`.
-    public var kind = "logits"
+    package var kind = "logits"
 
     /// Creates a model.
-    public init(
+    package init(
         width: Int = 65, height: Int = 65, weights: [[Float]], bias: [Float], order: String = "RGB",
         kind: String = "logits"
     ) {
@@ -30,20 +30,20 @@ public struct TinyModel {
     }
 
     /// Three classes: 1 where the grey picture is brighter than 0.6, 2 where it is darker than 0.4.
-    public static func brightAndDark(side: Int) -> TinyModel {
+    package static func brightAndDark(side: Int) -> TinyModel {
         TinyModel(width: side, height: side, weights: [[0], [8], [-8]], bias: [0.8, -4, 4], order: "GRAY")
     }
 
     /// Two classes: 1 where the grey picture is brighter than `threshold` (0 to 1).
-    public static func brightness(side: Int, threshold: Float) -> TinyModel {
+    package static func brightness(side: Int, threshold: Float) -> TinyModel {
         TinyModel(width: side, height: side, weights: [[0], [1]], bias: [threshold, 0], order: "GRAY")
     }
 
     /// The model, as if it had been read from a file.
-    public func model() throws -> Model { try Model(bytes: file(), name: "tiny") }
+    package func model() throws -> Model { try Model(bytes: file(), name: "tiny") }
 
     /// The file's bytes.
-    public func file() throws -> [UInt8] {
+    package func file() throws -> [UInt8] {
         let channels = order == "GRAY" ? 1 : 3
         let outputs = weights.count
         let labels = (0..<max(2, outputs)).map { $0 == 0 ? "background" : "class\($0)" }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// One of torchvision's networks with random weights: dense 3x3 convolutions at rates 12, 24 and 36.
-public enum TorchvisionModel: String, Sendable, CaseIterable {
+package enum TorchvisionModel: String, Sendable, CaseIterable {
     /// Residual bottlenecks.
     case resNet50 = "deeplabv3_resnet50"
     /// Inverted residuals with gates and hard-swish.
@@ -12,17 +12,17 @@ public enum TorchvisionModel: String, Sendable, CaseIterable {
     private static let interpreter = "/usr/bin/python3"
 
     /// A converted network with an input and ONNX Runtime's output, all made from seeds.
-    public struct Files: Sendable {
+    package struct Files: Sendable {
         /// Path of the model file.
-        public let model: String
+        package let model: String
         /// Path of the input: float32, height x width x channels.
-        public let input: String
+        package let input: String
         /// Path of the output of ONNX Runtime, in the same layout.
-        public let output: String
+        package let output: String
     }
 
     /// Exports, converts and runs the network where that has not been done yet.
-    public func files() throws -> Files {
+    package func files() throws -> Files {
         let sources = ReferenceModel.converter + ["Weights/export_torchvision.py", "Tests/Support/run_onnx.py"]
         let folder = try TestCache.path(rawValue, from: sources) { folder in
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -58,7 +58,7 @@ public enum TorchvisionModel: String, Sendable, CaseIterable {
 
 extension Trait where Self == ConditionTrait {
     /// Skips a test, with the reason, where torchvision or the project's Python environment is absent.
-    public static var needsTorchvision: Self {
+    package static var needsTorchvision: Self {
         .enabled("no torchvision (Debian's python3-torchvision) or no Python environment (scripts/test makes it)") {
             TorchvisionModel.absence == nil
         }

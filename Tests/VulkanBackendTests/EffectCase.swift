@@ -1,3 +1,4 @@
+import Effects
 import Imaging
 import TestSupport
 import VulkanBackend

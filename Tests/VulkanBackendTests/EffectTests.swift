@@ -1,3 +1,5 @@
+import Effects
+import VulkanImaging
 import DeviceSupport
 import Imaging
 import TestSupport
@@ -20,7 +22,7 @@ struct EffectTests {
         var drawn: Set<[UInt8]> = []
         for row in EffectCase.table(size) {
             let drawing = row.drawing
-            let result = try program(drawing, backend).draw(drawing, FrameTimeLimit())
+            let result = try program(drawing, backend).draw(drawing, DeviceTimeLimit())
             let difference = DrawingDifference(result, from: row.expected)
             let tolerance = row.overlay == nil ? 1 : 0
             #expect(difference.levels <= tolerance && difference.opacities == 0, "\(row): \(difference)")
@@ -53,7 +55,7 @@ struct EffectTests {
             for picture in [plain, padded] {
                 let other = PictureDrawing(picture, drawing.matte, over: background)
                 let difference = DrawingDifference(
-                    try program.draw(other, FrameTimeLimit()), from: expected)
+                    try program.draw(other, DeviceTimeLimit()), from: expected)
                 #expect(difference.levels <= 1 && difference.opacities == 0, "\(row): \(difference)")
             }
         }
@@ -73,7 +75,7 @@ struct EffectTests {
             let drawing = PictureDrawing(
                 TestPicture.make(size, seed: UInt64(turn / 2)), source, over: .color(.black),
                 backdrop: backdrops[turn / 4])
-            let difference = DrawingDifference(try program.draw(drawing, FrameTimeLimit()), from: drawing.drawn())
+            let difference = DrawingDifference(try program.draw(drawing, DeviceTimeLimit()), from: drawing.drawn())
             #expect(difference.levels <= 1, "turn \(turn): \(difference)")
         }
         try FrameDevice.expectSilence()
@@ -91,7 +93,7 @@ struct EffectTests {
                 group.addTask {
                     let drawing = PictureDrawing(
                         TestPicture.make(size, .rgba, seed: UInt64(seed)), source, over: .blur())
-                    return DrawingDifference(try program.draw(drawing, FrameTimeLimit()), from: drawing.drawn()).levels
+                    return DrawingDifference(try program.draw(drawing, DeviceTimeLimit()), from: drawing.drawn()).levels
                 }
             }
             for try await levels in group { #expect(levels <= 1) }
@@ -115,7 +117,7 @@ struct EffectTests {
             }
         }
         // It works still.
-        let result = try program(drawing, backend).draw(drawing, FrameTimeLimit())
+        let result = try program(drawing, backend).draw(drawing, DeviceTimeLimit())
         #expect(DrawingDifference(result, from: drawing.drawn()).levels <= 1)
         // What a program says that it takes is at least what its buffers have, give or take their alignment.
         #expect(EffectFormat(drawing).byteCount > drawing.picture.size.pixelCount * 24)
@@ -131,10 +133,10 @@ struct EffectTests {
             let device = try TestDevice.open(validation: true)
             let backend = VulkanBackend(device)
             let drawing = row.drawing
-            _ = try program(drawing, backend).draw(drawing, FrameTimeLimit())
+            _ = try program(drawing, backend).draw(drawing, DeviceTimeLimit())
             #expect(device.instance.validationMessages.isEmpty)
             _ = try EffectProgram(backend, EffectFormat(drawing), omittedBarrier: barrier)
-                .draw(drawing, FrameTimeLimit())
+                .draw(drawing, DeviceTimeLimit())
             let messages = device.instance.validationMessages
             #expect(messages.contains { $0.contains("SYNC-HAZARD") }, "barrier \(barrier): \(messages)")
         }

@@ -1,5 +1,6 @@
+import VulkanImaging
+import Base
 import Dispatch
-import Synchronization
 import VulkanBackend
 
 /// A device that only notes what is asked of it, and gives each frame's picture back as its result.
@@ -21,7 +22,7 @@ final class FakeDevice: Sendable {
         var limits: [UInt64] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     /// Where there is one, each wait for a frame takes a permit.
     let permits: DispatchSemaphore?
 

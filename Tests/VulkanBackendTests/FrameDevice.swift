@@ -7,15 +7,15 @@ import VulkanCompute
 enum FrameDevice {
     private static let shared = Result { try open() }
 
-    private static func open() throws -> Device {
+    private static func open() throws -> LogicalDevice {
         do { return try TestDevice.open(validation: true) } catch { return try TestDevice.open() }
     }
 
     /// A backend of its own for each test, on one device.
-    static func backend(_ precision: StoragePrecision = .float32, access: Int? = nil) throws -> VulkanBackend {
+    static func backend(_ precision: StoragePrecision = .float32, readPath: Int? = nil) throws -> VulkanBackend {
         let device = try shared.get()
-        guard let access else { return VulkanBackend(device, precision: precision) }
-        return VulkanBackend(device, precision: precision, accessNumber: access)
+        guard let readPath else { return VulkanBackend(device, precision: precision) }
+        return VulkanBackend(device, precision: precision, readPathNumber: readPath)
     }
 
     /// Records an issue for everything that the validation layers have said.

@@ -1,3 +1,4 @@
+import VulkanImaging
 import CPUBackend
 import DeviceSupport
 import Imaging
@@ -19,13 +20,13 @@ struct FramePartTests {
     }
 
     @Test("Masks are the processor's", arguments: [0, 1, 2])
-    func masks(access: Int) throws {
-        try expectSameMasks(MaskCase.table, FrameDevice.backend(access: access))
+    func masks(readPath: Int) throws {
+        try expectSameMasks(MaskCase.table, FrameDevice.backend(readPath: readPath))
     }
 
     @Test("Masks of float16 scores are the processor's of the same scores", arguments: [0, 1])
-    func float16Masks(access: Int) throws {
-        let backend = try FrameDevice.backend(.float16, access: access)
+    func float16Masks(readPath: Int) throws {
+        let backend = try FrameDevice.backend(.float16, readPath: readPath)
         // Where the graph's own activation is done before the masks, its rounding shows.
         try expectSameMasks(MaskCase.table.filter { $0.activation == .none }, backend, network: backend)
     }
@@ -51,9 +52,9 @@ struct FramePartTests {
     func overlays(_ orientation: Orientation, _ layout: PixelFormat) throws {
         let model = try FrameModel.classes([16, 16], channels: 21)
         let stored = PixelSize(width: 53, height: 38)
-        let format = FrameFormat(
+        let format = SegmentationFormat(
             picture: stored, orientation: orientation, fit: .crop,
-            outputs: FrameOutputs(overlay: .init(palette: .voc(count: 21), opacity: 0.6)),
+            outputs: SegmentationOutputs(overlay: .init(palette: .voc(count: 21), opacity: 0.6)),
             background: RGBColor(red: 20, green: 220, blue: 99))
         let picture = TestPicture.make(stored, layout)
         let result = try model.program(FrameDevice.backend(), format).makeSlot().run([picture])[0]
@@ -78,8 +79,8 @@ struct FramePartTests {
     func overlayAlone() throws {
         let model = try FrameModel.classes([16, 16], channels: 5)
         let size = PixelSize(width: 41, height: 30)
-        var format = FrameFormat(
-            picture: size, outputs: FrameOutputs(overlay: .init(palette: .voc(count: 5))))
+        var format = SegmentationFormat(
+            picture: size, outputs: SegmentationOutputs(overlay: .init(palette: .voc(count: 5))))
         let backend = try FrameDevice.backend()
         let both = try model.program(backend, format).makeSlot().run([TestPicture.make(size)])[0]
         format.outputs.categories = false

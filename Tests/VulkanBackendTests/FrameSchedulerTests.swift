@@ -1,6 +1,7 @@
+import VulkanImaging
+import Base
 import Dispatch
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 import VulkanBackend
@@ -116,7 +117,7 @@ struct FrameSchedulerTests {
     @Test("Until a frame is done the first time limit counts, then one that goes by the slowest")
     func timeLimits() throws {
         let device = FakeDevice()
-        let limit = FrameTimeLimit(first: 60_000_000_000, least: 10_000_000_000)
+        let limit = DeviceTimeLimit(first: 60_000_000_000, least: 10_000_000_000)
         let scheduler = Scheduler(timeLimit: limit) { try device.makeSlot() }
         for picture in 0..<3 {
             if picture == 2 { limit.note(7_000_000_000) }
@@ -125,7 +126,7 @@ struct FrameSchedulerTests {
         }
         #expect(device.timeLimits == [60_000_000_000, 10_000_000_000, 70_000_000_000])
         // However long a wait was, the next limit can be counted.
-        let endless = FrameTimeLimit(first: 1, least: 1)
+        let endless = DeviceTimeLimit(first: 1, least: 1)
         endless.note(.max)
         #expect(endless.nanoseconds == .max)
     }
@@ -133,7 +134,7 @@ struct FrameSchedulerTests {
     @Test("A wait that failed says nothing about the device's speed")
     func failedWait() throws {
         let device = FakeDevice()
-        let limit = FrameTimeLimit(first: 60, least: 10)
+        let limit = DeviceTimeLimit(first: 60, least: 10)
         let scheduler = Scheduler(timeLimit: limit) { try device.makeSlot() }
         device.fail(at: .waited(0))
         _ = try scheduler.submit(0)
@@ -172,7 +173,7 @@ struct FrameSchedulerTests {
         let scheduler = scheduler(device)
         for picture in 0..<3 { _ = try scheduler.submit(picture) }
         let done = DispatchSemaphore(value: 0)
-        let ticket = Mutex<FrameTicket?>(nil)
+        let ticket = Locked<FrameTicket?>(nil)
         DispatchQueue.global().async {
             let fourth = try? scheduler.submit(3)
             ticket.withLock { $0 = fourth }
@@ -192,7 +193,7 @@ struct FrameSchedulerTests {
     func manyCollectors() throws {
         let device = FakeDevice()
         let scheduler = scheduler(device)
-        let order = Mutex<[Int]>([])
+        let order = Locked<[Int]>([])
         for round in 0..<50 {
             let tickets = try (0..<3).map { try scheduler.submit(3 * round + $0) }
             // Real threads: the later tickets wait for the earlier, whatever the number of processors.
@@ -211,7 +212,7 @@ struct FrameSchedulerTests {
     @Test("Threads that each submit and collect their own frames get their own results")
     func manyCallers() throws {
         let scheduler = scheduler(FakeDevice())
-        let wrong = Mutex(0)
+        let wrong = Locked(0)
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for frame in 0..<100 {
                 let picture = thread * 1000 + frame

@@ -1,3 +1,5 @@
+import Effects
+import VulkanImaging
 import CPUBackend
 import Imaging
 import ModelGraph
@@ -99,7 +101,7 @@ enum TestPicture {
     }
 }
 
-extension FrameSlot {
+extension SegmentationSlot {
     /// Runs one frame and copies all of its results.
     func run(_ pictures: [Image]) throws -> [FrameResult] {
         for (index, picture) in pictures.enumerated() { picture.withView { load($0, at: index) } }
@@ -139,13 +141,13 @@ extension FrameSlot {
 
 extension FrameModel {
     /// A program for this network.
-    func program(_ backend: VulkanBackend, _ format: FrameFormat) throws -> FrameProgram {
-        try FrameProgram(
-            FrameNetwork(backend, graph: graph, input: input, outputKind: kind), format: format)
+    func program(_ backend: VulkanBackend, _ format: SegmentationFormat) throws -> SegmentationProgram {
+        try SegmentationProgram(
+            PictureNetwork(backend, graph: graph, input: input, outputKind: kind), format: format)
     }
 
     /// The network's input for a picture, as the processor makes it.
-    func preprocessed(_ picture: Image, _ format: FrameFormat) -> (geometry: FitGeometry, input: Tensor) {
+    func preprocessed(_ picture: Image, _ format: SegmentationFormat) -> (geometry: FitGeometry, input: Tensor) {
         let upright = picture.oriented(format.orientation)
         let preprocessor = Preprocessor(
             picture: upright.size, network: PixelSize(width: input.width, height: input.height), fit: format.fit,
@@ -161,7 +163,7 @@ extension FrameModel {
 
     /// What the processor makes of a picture: its own scores, or those of another backend's network.
     func reference(
-        _ picture: Image, _ format: FrameFormat, on backend: CPUBackend, network: (any InferenceBackend)? = nil
+        _ picture: Image, _ format: SegmentationFormat, on backend: CPUBackend, network: (any InferenceBackend)? = nil
     ) throws -> FrameResult {
         let (geometry, tensor) = preprocessed(picture, format)
         let (trunk, head) = graph.optimized().separatingHead()
@@ -196,7 +198,7 @@ extension FrameModel {
     }
 
     private func sampler(
-        _ shape: Shape, _ head: ScoreHead, _ geometry: FitGeometry, _ format: FrameFormat, on backend: CPUBackend
+        _ shape: Shape, _ head: ScoreHead, _ geometry: FitGeometry, _ format: SegmentationFormat, on backend: CPUBackend
     ) -> ScoreSampler {
         let output = graph.shape(of: graph.outputs[0]).extent
         let (network, seen, shown) = (geometry.network, geometry.source, geometry.target)

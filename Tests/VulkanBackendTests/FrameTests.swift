@@ -1,3 +1,4 @@
+import VulkanImaging
 import CPUBackend
 import DeviceSupport
 import Imaging
@@ -14,14 +15,14 @@ struct FrameTests {
 
     static func mini() throws -> Model { try Model(path: Checkout.path("Tests/Fixtures/mini.safetensors")) }
 
-    static let everything = FrameOutputs(
+    static let everything = SegmentationOutputs(
         confidenceClasses: [0, 2], scores: true, overlay: .init(palette: .voc(count: 21)))
 
     @Test("give the same bytes in 20 runs, from two slots in turn", arguments: StoragePrecision.allCases)
     func repetition(_ precision: StoragePrecision) throws {
-        let program = try FrameProgram(
+        let program = try SegmentationProgram(
             FrameDevice.backend(precision), model: Self.mini(),
-            format: FrameFormat(picture: Self.size, outputs: Self.everything))
+            format: SegmentationFormat(picture: Self.size, outputs: Self.everything))
         let slots = [try program.makeSlot(), try program.makeSlot()]
         let picture = TestPicture.make(Self.size)
         let first = try slots[0].run([picture])
@@ -33,8 +34,8 @@ struct FrameTests {
 
     @Test("in flight together keep their results apart")
     func severalInFlight() throws {
-        let program = try FrameProgram(
-            FrameDevice.backend(), model: Self.mini(), format: FrameFormat(picture: Self.size))
+        let program = try SegmentationProgram(
+            FrameDevice.backend(), model: Self.mini(), format: SegmentationFormat(picture: Self.size))
         let slots = try (0..<3).map { _ in try program.makeSlot() }
         let pictures = (0..<3).map { TestPicture.make(Self.size, seed: UInt64($0)) }
         let expected = try pictures.map { try slots[0].run([$0])[0].categories }
@@ -53,14 +54,14 @@ struct FrameTests {
 
     @Test("in a batch give what their pictures give alone", arguments: StoragePrecision.allCases)
     func batch(_ precision: StoragePrecision) throws {
-        let network = FrameNetwork(try FrameDevice.backend(precision), model: try Self.mini())
+        let network = PictureNetwork(try FrameDevice.backend(precision), model: try Self.mini())
         let pictures = (0..<3).map { TestPicture.make(Self.size, .rgba, seed: UInt64($0)) }
         for fit in Fit.allCases {
-            var format = FrameFormat(
+            var format = SegmentationFormat(
                 picture: Self.size, orientation: .right, fit: fit, outputs: Self.everything)
-            let alone = try FrameProgram(network, format: format)
+            let alone = try SegmentationProgram(network, format: format)
             format.batch = 3
-            let together = try FrameProgram(network, format: format)
+            let together = try SegmentationProgram(network, format: format)
             #expect(together.dispatchCount == alone.dispatchCount)
             let results = try together.makeSlot().run(pictures)
             let slot = try alone.makeSlot()
@@ -71,10 +72,10 @@ struct FrameTests {
 
     @Test("of two formats share a network")
     func sharedNetwork() throws {
-        let network = FrameNetwork(try FrameDevice.backend(), model: try Self.mini())
+        let network = PictureNetwork(try FrameDevice.backend(), model: try Self.mini())
         let sizes = [Self.size, PixelSize(width: 33, height: 120)]
         let slots = try sizes.map {
-            try FrameProgram(network, format: FrameFormat(picture: $0, fit: .letterbox)).makeSlot()
+            try SegmentationProgram(network, format: SegmentationFormat(picture: $0, fit: .letterbox)).makeSlot()
         }
         let pictures = sizes.map { TestPicture.make($0) }
         let first = try zip(slots, pictures).map { try $0.run([$1]) }
@@ -91,33 +92,36 @@ struct FrameTests {
     @Test("take the dispatches and barriers that they are known to need")
     func counts() throws {
         let graph = try SmallGraphs.deepLab257()
-        let network = FrameNetwork(
+        let network = PictureNetwork(
             try FrameDevice.backend(), graph: graph,
             input: ModelInput(
                 width: 257, height: 257, order: .rgb, scale: [Float](repeating: 1 / 127.5, count: 3),
                 bias: [-1, -1, -1]), outputKind: .logits)
         let size = PixelSize(width: 640, height: 480)
-        func slot(_ maskSize: FrameFormat.MaskSize, _ outputs: FrameOutputs) throws -> FrameSlot {
-            try FrameProgram(network, format: FrameFormat(picture: size, maskSize: maskSize, outputs: outputs))
-                .makeSlot()
+        func slot(_ maskSize: SegmentationFormat.MaskSize, _ outputs: SegmentationOutputs) throws -> SegmentationSlot {
+            try SegmentationProgram(
+                network, format: SegmentationFormat(picture: size, maskSize: maskSize, outputs: outputs)
+            )
+            .makeSlot()
         }
-        let categories = try slot(.model, FrameOutputs())
+        let categories = try slot(.model, SegmentationOutputs())
         // DESIGN's bound for this network is 58.
         #expect(categories.program.networkDispatchCount == 57)
         // Two passes of the resize before it, the mask after it.
         #expect(categories.dispatchCount == 60 && categories.program.dispatchCount == 60)
         #expect(categories.barrierCount == 60)
         // Confidences need no barrier beside the mask, the overlay waits for it.
-        let all = try slot(.picture, FrameOutputs(confidenceClasses: [0], overlay: .init(palette: .voc(count: 21))))
+        let all = try slot(
+            .picture, SegmentationOutputs(confidenceClasses: [0], overlay: .init(palette: .voc(count: 21))))
         #expect(all.dispatchCount == 62 && all.barrierCount == 61)
     }
 
     @Test("several in flight, take what they need once for each slot")
     func calls() throws {
         let counter = FaultInjector()
-        let program = try FrameProgram(
+        let program = try SegmentationProgram(
             VulkanBackend(TestDevice.open(faults: counter)), model: Self.mini(),
-            format: FrameFormat(picture: Self.size, outputs: Self.everything))
+            format: SegmentationFormat(picture: Self.size, outputs: Self.everything))
         let scheduler = FrameScheduler(slotCount: 3) { try program.makeSlot() }
         let picture = TestPicture.make(Self.size)
         func round() throws {
@@ -135,15 +139,16 @@ struct FrameTests {
     @Test("can be dropped on their way, and outlive whoever made them")
     func dropped() throws {
         let picture = TestPicture.make(Self.size)
-        var slot: FrameSlot? = try {
+        var slot: SegmentationSlot? = try {
             let backend = try FrameDevice.backend()
-            return try FrameProgram(backend, model: Self.mini(), format: FrameFormat(picture: Self.size)).makeSlot()
+            return try SegmentationProgram(backend, model: Self.mini(), format: SegmentationFormat(picture: Self.size))
+                .makeSlot()
         }()
         let expected = try slot?.run([picture])
         try picture.withView { try slot?.submit($0) }
         slot = nil
-        let other = try FrameProgram(
-            FrameDevice.backend(), model: Self.mini(), format: FrameFormat(picture: Self.size)
+        let other = try SegmentationProgram(
+            FrameDevice.backend(), model: Self.mini(), format: SegmentationFormat(picture: Self.size)
         ).makeSlot()
         #expect(try other.run([picture]) == expected)
         try FrameDevice.expectSilence()
@@ -151,12 +156,12 @@ struct FrameTests {
 
     @Test("without one of their barriers are reported by the validation layers", .needsValidation)
     func canary() throws {
-        let format = FrameFormat(picture: Self.size, outputs: Self.everything)
+        let format = SegmentationFormat(picture: Self.size, outputs: Self.everything)
         let picture = TestPicture.make(Self.size)
         // After the upload, between the passes of the resize, within the network, before the masks.
         for barrier in [0, 1, 3] {
             let device = try TestDevice.open(validation: true)
-            let program = try FrameProgram(VulkanBackend(device), model: Self.mini(), format: format)
+            let program = try SegmentationProgram(VulkanBackend(device), model: Self.mini(), format: format)
             _ = try program.makeSlot().run([picture])
             #expect(device.instance.validationMessages.isEmpty)
             _ = try program.makeSlot(omittedBarrier: barrier).run([picture])

@@ -1,3 +1,4 @@
+import VulkanImaging
 import DeviceSupport
 import Imaging
 import ModelGraph
@@ -18,15 +19,15 @@ struct LifetimeTests {
             let model = try FrameModel.classes(Extent(height: 17, width: 19), channels: 5)
             var objects: [AnyObject] = []
             do {
-                let backend = VulkanBackend(try Device(physical, instance: instance), precision: .float32)
-                let network = FrameNetwork(
+                let backend = VulkanBackend(try LogicalDevice(physical, instance: instance), precision: .float32)
+                let network = PictureNetwork(
                     backend, graph: model.graph, input: model.input, outputKind: model.kind)
-                let program = try FrameProgram(
-                    network, format: FrameFormat(picture: size, outputs: FrameOutputs(categories: true)))
+                let program = try SegmentationProgram(
+                    network, format: SegmentationFormat(picture: size, outputs: SegmentationOutputs(categories: true)))
                 let idle = try program.makeSlot()
                 let busy = try program.makeSlot()
                 try picture.withView { try busy.submit($0) }
-                let scheduler = FrameScheduler<FrameSlot> { try program.makeSlot() }
+                let scheduler = FrameScheduler<SegmentationSlot> { try program.makeSlot() }
                 for _ in 0..<2 { _ = try picture.withView { try scheduler.submit($0) } }
                 objects = [network, program, idle, busy, scheduler, backend.device]
             }

@@ -1,3 +1,4 @@
+import VulkanImaging
 import CPUBackend
 import Imaging
 import ModelGraph
@@ -13,7 +14,7 @@ struct MaskCase: Sendable, CustomStringConvertible {
     var kind: OutputKind = .logits
     var picture: PixelSize
     var fit: Fit = .stretch
-    var maskSize: FrameFormat.MaskSize = .picture
+    var maskSize: SegmentationFormat.MaskSize = .picture
 
     var description: String {
         let steps = resizes.map { "\($0.extent) \($0.convention)" } + ["\(activation)", "\(kind)"]
@@ -32,7 +33,7 @@ struct MaskCase: Sendable, CustomStringConvertible {
                 cases.append(MaskCase(scores: 9, channels: 21, resizes: aligned, picture: picture, fit: fit))
             }
         }
-        for maskSize in FrameFormat.MaskSize.allCases {
+        for maskSize in SegmentationFormat.MaskSize.allCases {
             for (activation, kind) in [
                 (ScoreHead.Activation.none, OutputKind.logits), (.none, .probabilities), (.softmax, .probabilities),
                 (.sigmoid, .probabilities),
@@ -71,13 +72,13 @@ struct MaskCase: Sendable, CustomStringConvertible {
             scores, channels: channels, resizes: resizes, activation: activation, kind: kind)
         // In another order than the channels'.
         let classes = channels > 60 ? [channels - 1, 3] : Array((0..<max(2, channels)).reversed())
-        let format = FrameFormat(
+        let format = SegmentationFormat(
             picture: picture, fit: fit, maskSize: maskSize,
-            outputs: FrameOutputs(confidenceClasses: classes, scores: true))
+            outputs: SegmentationOutputs(confidenceClasses: classes, scores: true))
         let image = TestPicture.make(picture)
         let result = try model.program(backend, format).makeSlot().run([image])[0]
-        let withoutScores = FrameFormat(
-            picture: picture, fit: fit, maskSize: maskSize, outputs: FrameOutputs(confidenceClasses: classes))
+        let withoutScores = SegmentationFormat(
+            picture: picture, fit: fit, maskSize: maskSize, outputs: SegmentationOutputs(confidenceClasses: classes))
         // Raw scores may take another way through the network than masks alone.
         let masks = try model.program(backend, withoutScores).makeSlot().run([image])[0]
         let reference = try model.reference(image, format, on: processor, network: network)

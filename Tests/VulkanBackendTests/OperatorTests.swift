@@ -6,15 +6,15 @@ import VulkanBackend
 import VulkanCompute
 
 /// Ways to read activations and weights beside precisions: every variant of the shaders.
-let variants: [(access: Int, precision: StoragePrecision)] = [0, 1, 2].flatMap { access in
-    StoragePrecision.allCases.map { (access, $0) }
+let variants: [(readPath: Int, precision: StoragePrecision)] = [0, 1, 2].flatMap { readPath in
+    StoragePrecision.allCases.map { (readPath, $0) }
 }
 
 @Suite("Operators on Vulkan", .serialized, .needsVulkan)
 struct OperatorTests {
     @Test("agree with the float64 reference", arguments: variants)
-    func reference(access: Int, precision: StoragePrecision) throws {
-        let backend = try FrameDevice.backend(precision, access: access)
+    func reference(readPath: Int, precision: StoragePrecision) throws {
+        let backend = try FrameDevice.backend(precision, readPath: readPath)
         let rules: TestSupport.Precision = precision == .float32 ? .float32 : .float16
         var failures: [OperatorFailure] = []
         for row in OperatorCase.table {

@@ -1,3 +1,4 @@
+import VulkanImaging
 import Imaging
 import ModelGraph
 import TestSupport
@@ -58,9 +59,9 @@ struct PictureCase: Sendable, CustomStringConvertible {
         let bias: [Float] = isExact ? [0, 0, 0] : [-1, -2.1, -1.8]
         let model = try FrameModel.identity(
             network, order: order, scale: Array(scale.prefix(channels)), bias: Array(bias.prefix(channels)))
-        let format = FrameFormat(
+        let format = SegmentationFormat(
             picture: stored, orientation: orientation, fit: fit, maskSize: .model,
-            outputs: FrameOutputs(categories: false, scores: true),
+            outputs: SegmentationOutputs(categories: false, scores: true),
             background: RGBColor(red: 20, green: 220, blue: 99), padding: RGBColor(red: 200, green: 3, blue: 127))
         let picture = TestPicture.make(stored, layout)
         let found = try model.program(backend, format).makeSlot().run([picture])[0].scores

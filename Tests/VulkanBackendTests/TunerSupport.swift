@@ -1,6 +1,6 @@
+import Base
 import DeviceSupport
 import ModelGraph
-import Synchronization
 import TestSupport
 import VulkanBackend
 import VulkanCompute
@@ -9,13 +9,13 @@ import VulkanCompute
 final class FakeTiming: Sendable {
     struct State {
         var time = 0.0
-        var measured: [(shape: ConvolutionShape, variant: Variant)] = []
+        var measured: [(shape: ConvolutionShape, variant: KernelVariant)] = []
         var timerCount = 0
     }
 
-    let state = Mutex(State())
+    let state = Locked(State())
     /// How long a variant takes; nil where it gives other bytes.
-    let seconds: @Sendable (ConvolutionShape, Variant) throws(VulkanError) -> Double?
+    let seconds: @Sendable (ConvolutionShape, KernelVariant) throws(VulkanError) -> Double?
     /// What each measurement costs.
     let cost: Double
     /// Makes preparing a layer fail.
@@ -23,14 +23,14 @@ final class FakeTiming: Sendable {
 
     init(
         cost: Double = 0.001, preparing: @escaping @Sendable (ConvolutionShape) throws(VulkanError) -> Void = { _ in },
-        seconds: @escaping @Sendable (ConvolutionShape, Variant) throws(VulkanError) -> Double?
+        seconds: @escaping @Sendable (ConvolutionShape, KernelVariant) throws(VulkanError) -> Double?
     ) {
         self.cost = cost
         self.preparing = preparing
         self.seconds = seconds
     }
 
-    var measured: [(shape: ConvolutionShape, variant: Variant)] { state.withLock(\.measured) }
+    var measured: [(shape: ConvolutionShape, variant: KernelVariant)] { state.withLock(\.measured) }
 
     /// A tuner that measures here.
     func tuner(_ level: TuningLevel, _ record: TuningRecord, shaders: String = "some") throws -> Tuner {
@@ -56,7 +56,7 @@ final class FakeTiming: Sendable {
             self.shape = shape
         }
 
-        func seconds(_ variant: Variant) throws(VulkanError) -> Double? {
+        func seconds(_ variant: KernelVariant) throws(VulkanError) -> Double? {
             device.state.withLock {
                 $0.time += device.cost
                 $0.measured.append((shape, variant))
@@ -68,7 +68,7 @@ final class FakeTiming: Sendable {
 
 /// Two pairs of convolutions of equal shape, a depthwise one, and a few other layers.
 enum TuningGraph {
-    static let settings = PlanSettings(batch: 1, precision: .float32, access: .texels)
+    static let settings = PlanSettings(batch: 1, precision: .float32, readPath: .texels)
 
     static func make() throws -> Graph {
         var random = SeededGenerator(seed: 3)

@@ -1,6 +1,6 @@
+import Base
 import DeviceSupport
 import ModelGraph
-import Synchronization
 import TestSupport
 import Testing
 import VulkanBackend
@@ -12,7 +12,7 @@ struct TunerTests {
     private let shapes: Set<ConvolutionShape>
     private let settings = TuningGraph.settings
     private let identity: PhysicalDevice.CacheIdentity
-    private let target = Variant(.storage, Tile(1, 1))
+    private let target = KernelVariant(.storage, Tile(1, 1))
     private let shortage = VulkanError("vkAllocateMemory", .unsupported("too large"))
     private let lost = VulkanError("vkWaitForFences", .timedOut)
 
@@ -51,7 +51,7 @@ struct TunerTests {
 
     @Test("What has been chosen can be asked while measurements are under way")
     func summary() throws {
-        let tuners = Mutex<[Tuner]>([])
+        let tuners = Locked<[Tuner]>([])
         let device = FakeTiming { _, _ in
             let summary = tuners.withLock(\.first)?.summary
             #expect(summary?.measuredCount == 0)
@@ -68,9 +68,9 @@ struct TunerTests {
         let (quick, full) = (device(), device())
         _ = try quick.tuner(.quick, record()).variants(for: graph, settings)
         _ = try full.tuner(.full, record()).variants(for: graph, settings)
-        #expect(quick.measured.allSatisfy { !$0.variant.isShared && $0.variant.access != .uniform })
+        #expect(quick.measured.allSatisfy { !$0.variant.isShared && $0.variant.readPath != .uniform })
         let tried = Set(full.measured.map(\.variant).filter { $0.localSize == 64 })
-        let all = ConvolutionShape.Kind.allCases.flatMap { Variant.all($0) }
+        let all = ConvolutionShape.Kind.allCases.flatMap { KernelVariant.all($0) }
         #expect(tried == Set(all))
         #expect(full.measured.contains { $0.variant.localSize == 128 })
     }
@@ -137,7 +137,7 @@ struct TunerTests {
             ) throws -> Bool {
                 let device = device()
                 _ = try device.tuner(.quick, record(folder, other), shaders: shaders).variants(
-                    for: graph, PlanSettings(batch: 1, precision: precision, access: .texels))
+                    for: graph, PlanSettings(batch: 1, precision: precision, readPath: .texels))
                 return !device.measured.isEmpty
             }
             #expect(try isMeasured())
@@ -200,7 +200,7 @@ struct TunerTests {
     func twoProcesses() throws {
         try withScratchFolder { folder in
             let (first, second) = (record(folder), record(folder))
-            let batches = [1, 2].map { PlanSettings(batch: $0, precision: .float32, access: .texels) }
+            let batches = [1, 2].map { PlanSettings(batch: $0, precision: .float32, readPath: .texels) }
             _ = try device().tuner(.quick, first).variants(for: graph, batches[0])
             _ = try device().tuner(.quick, second).variants(for: graph, batches[1])
             for batch in batches {

@@ -6,7 +6,7 @@ import VulkanCompute
 /// A small piece of work that makes every wrapped call: what is written, copied, dispatched, timed and read back.
 private func work(_ instance: VulkanInstance) throws -> [UInt32] {
     let physical = try #require(try instance.physicalDevices().first)
-    let device = try Device(physical, instance: instance)
+    let device = try LogicalDevice(physical, instance: instance)
     let source = try Buffer.of([1, 2, 3, 4], device)
     let middle = try Buffer(device, byteCount: 16, .device)
     let texels = try Buffer(device, byteCount: 64, .device)

@@ -5,7 +5,7 @@ import VulkanCompute
 @Suite("Lifetimes under validation", .serialized, .needsVulkan, .needsValidation)
 struct LifetimeTests {
     /// Something that takes about a tenth of a second.
-    private func slow(_ device: Device, _ buffer: Buffer) throws -> RecordedCommands {
+    private func slow(_ device: LogicalDevice, _ buffer: Buffer) throws -> RecordedCommands {
         let pipeline = try TestShader.slow.pipeline(device)
         return try RecordedCommands(
             device,
@@ -21,7 +21,8 @@ struct LifetimeTests {
     func orders(rotation: Int) throws {
         let instance = try VulkanInstance(validation: true)
         do {
-            var device: Device? = try Device(try #require(try instance.physicalDevices().first), instance: instance)
+            var device: LogicalDevice? = try LogicalDevice(
+                try #require(try instance.physicalDevices().first), instance: instance)
             let open = try #require(device)
             var objects: [AnyObject] = []
             let buffer = try Buffer.of([3], open)
@@ -45,7 +46,7 @@ struct LifetimeTests {
     func inFlight() throws {
         let instance = try VulkanInstance(validation: true)
         do {
-            let device = try Device(try #require(try instance.physicalDevices().first), instance: instance)
+            let device = try LogicalDevice(try #require(try instance.physicalDevices().first), instance: instance)
             for keepsCommands in [false, true] {
                 let submission = try Submission(device)
                 let commands = try slow(device, try Buffer.of([1], device))
@@ -60,7 +61,7 @@ struct LifetimeTests {
     func deviceInFlight() throws {
         let instance = try VulkanInstance(validation: true)
         do {
-            let device = try Device(try #require(try instance.physicalDevices().first), instance: instance)
+            let device = try LogicalDevice(try #require(try instance.physicalDevices().first), instance: instance)
             try Submission(device).submit(try slow(device, try Buffer.of([1], device)))
         }
         #expect(instance.validationMessages == [])
@@ -69,9 +70,9 @@ struct LifetimeTests {
     @Test("Who lets go of a device that hangs does not wait for good, and nothing that it works on is destroyed")
     func hanging() throws {
         let instance = try VulkanInstance(validation: true, faults: FaultInjector([.hang]))
-        weak var kept: Device?
+        weak var kept: LogicalDevice?
         do {
-            let device = try Device(try #require(try instance.physicalDevices().first), instance: instance)
+            let device = try LogicalDevice(try #require(try instance.physicalDevices().first), instance: instance)
             kept = device
             try Submission(device).submit(try slow(device, try Buffer.of([1], device)))
         }
@@ -88,7 +89,7 @@ struct LifetimeTests {
     func canary() throws {
         for omitted in [nil, 0] {
             let instance = try VulkanInstance(validation: true)
-            let device = try Device(try #require(try instance.physicalDevices().first), instance: instance)
+            let device = try LogicalDevice(try #require(try instance.physicalDevices().first), instance: instance)
             let buffers = try (0..<3).map { _ in try Buffer.of([1, 2], device) }
             let pipeline = try TestShader.scale.pipeline(device, constants: [64, 2])
             let recorded = try RecordedCommands(

@@ -30,14 +30,14 @@ enum TestShader: String {
         }
     }
 
-    func pipeline(_ device: Device, constants: [UInt32] = [], cache: PipelineCache? = nil) throws -> Pipeline {
+    func pipeline(_ device: LogicalDevice, constants: [UInt32] = [], cache: PipelineCache? = nil) throws -> Pipeline {
         try Pipeline(device, code: code, interface: interface, constants: constants, cache: cache, name: rawValue)
     }
 }
 
 extension Buffer {
     /// A buffer that the host sees, with these values in it.
-    static func of(_ values: [UInt32], _ device: Device, _ placement: Placement = .upload) throws -> Buffer {
+    static func of(_ values: [UInt32], _ device: LogicalDevice, _ placement: Placement = .upload) throws -> Buffer {
         let buffer = try Buffer(device, byteCount: values.count * 4, placement)
         buffer.write(values)
         return buffer
@@ -68,7 +68,7 @@ extension Command {
     }
 }
 
-extension Device {
+extension LogicalDevice {
     /// Records, submits and waits.
     @discardableResult
     func run(_ commands: [Command]) throws -> RecordedCommands {

@@ -143,13 +143,4 @@ const CKTable *ck_table(const char *name);
 // Processors that this process may run on: fewer than are online under taskset or in a container's CPU set.
 int ck_processor_count(void);
 
-// Tells the processor that the caller waits in a loop.
-static inline void ck_spin(void) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb");
-#endif
-}
-
 #endif

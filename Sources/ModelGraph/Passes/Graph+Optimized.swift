@@ -4,7 +4,7 @@ extension Graph {
     /// The order matters: a pool must be known as global and a broadcast must have been pushed behind what can be
     /// computed once before a branch is seen to be constant; an addition can be fused only when the layer before it
     /// has the activation that it will keep.
-    public func optimized() -> Graph {
+    package func optimized() -> Graph {
         removingDeadLayers()
             .recognizingGlobalPools()
             .droppingIdentities()

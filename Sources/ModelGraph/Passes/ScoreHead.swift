@@ -2,23 +2,23 @@
 ///
 /// Scores are computed on a small map, DeepLabV3's on 33x33, and enlarged. Who wants only the best class of each pixel,
 /// or the scores at a picture's own size, computes both from the small map without a full-size tensor of scores.
-public struct ScoreHead: Sendable {
+package struct ScoreHead: Sendable {
     /// One bilinear resize without antialiasing.
-    public struct Resize: Hashable, Sendable {
+    package struct Resize: Hashable, Sendable {
         /// Size of the result.
-        public var extent: Extent
+        package var extent: Extent
         /// Where its pixels lie in the input.
-        public var convention: ResizeConvention
+        package var convention: ResizeConvention
 
         /// Creates a resize.
-        public init(extent: Extent, convention: ResizeConvention) {
+        package init(extent: Extent, convention: ResizeConvention) {
             self.extent = extent
             self.convention = convention
         }
     }
 
     /// A function of the enlarged scores of one pixel.
-    public enum Activation: String, Hashable, Sendable {
+    package enum Activation: String, Hashable, Sendable {
         /// The scores as they are.
         case none
         /// exp(x - max) / sum over the channels.
@@ -28,14 +28,14 @@ public struct ScoreHead: Sendable {
     }
 
     /// The resizes, first to last; empty where the trunk's output has the model's size already.
-    public var resizes: [Resize]
+    package var resizes: [Resize]
     /// Applied after the last resize.
-    public var activation: Activation
+    package var activation: Activation
     /// Names of the layers of the model file that are done by the head.
-    public var members: [String]
+    package var members: [String]
 
     /// Creates a head.
-    public init(resizes: [Resize] = [], activation: Activation = .none, members: [String] = []) {
+    package init(resizes: [Resize] = [], activation: Activation = .none, members: [String] = []) {
         self.resizes = resizes
         self.activation = activation
         self.members = members
@@ -48,7 +48,7 @@ extension Graph {
     /// A soft-max or sigmoid after the resizes goes with them. One before them stays in the trunk, for it does not
     /// commute with a resize; so does one where there is no resize, and whatever has other readers than the output.
     /// Expects a graph of one output; the trunk's output is what the head reads.
-    public func separatingHead() -> (trunk: Graph, head: ScoreHead) {
+    package func separatingHead() -> (trunk: Graph, head: ScoreHead) {
         precondition(outputs.count == 1, "a graph of \(outputs.count) outputs has no single head")
         let writers = self.writers
         let useCounts = self.useCounts

@@ -1,6 +1,6 @@
 extension ModelSummary {
     /// The layers after all passes, one a line; what does the work of several layers of the file has all their names.
-    public var layerTable: String {
+    package var layerTable: String {
         var table = TextTable([.right, .left, .right, .right, .right, .left, .left])
         table.append("#", "operator", "result", "multiply-adds", "parameters", "details", "layer")
         for (index, layer) in optimized.layers.enumerated() {

@@ -1,17 +1,17 @@
 /// What there is to know about a model before it runs: what `silhouette model FILE` prints.
-public struct ModelSummary: Sendable, CustomStringConvertible {
+package struct ModelSummary: Sendable, CustomStringConvertible {
     /// What the passes change.
-    public struct Cost: Hashable, Sendable {
+    package struct Cost: Hashable, Sendable {
         /// Number of layers.
-        public var layerCount: Int
+        package var layerCount: Int
         /// Multiply-accumulate operations for one picture.
-        public var macCount: Int
+        package var macCount: Int
         /// Weights and biases.
-        public var parameterCount: Int
+        package var parameterCount: Int
         /// Bytes of the arena for one picture in float32, as the memory planner places the tensors.
-        public var arenaByteCount: Int
+        package var arenaByteCount: Int
         /// Bytes of all tensors, each with memory of its own.
-        public var tensorByteCount: Int
+        package var tensorByteCount: Int
 
         init(_ graph: Graph) {
             layerCount = graph.layers.count
@@ -24,20 +24,20 @@ public struct ModelSummary: Sendable, CustomStringConvertible {
     }
 
     /// The model.
-    public let model: Model
+    package let model: Model
     /// Its graph after all passes.
-    public let optimized: Graph
+    package let optimized: Graph
     /// The trailing resizes, which need no full-size tensor of scores.
-    public let head: ScoreHead
+    package let head: ScoreHead
     /// The graph as the file has it.
-    public let fileCost: Cost
+    package let fileCost: Cost
     /// The graph after all passes.
-    public let optimizedCost: Cost
+    package let optimizedCost: Cost
     /// The graph after all passes, without its head.
-    public let trunkCost: Cost
+    package let trunkCost: Cost
 
     /// Runs the passes and the planner on the model's graph.
-    public init(_ model: Model) {
+    package init(_ model: Model) {
         self.model = model
         optimized = model.graph.optimized()
         let (trunk, head) = optimized.separatingHead()
@@ -48,7 +48,7 @@ public struct ModelSummary: Sendable, CustomStringConvertible {
     }
 
     /// The facts, the costs and the operators, in lines of text.
-    public var description: String { description(file: []) }
+    package var description: String { description(file: []) }
 
     /// The same, with lines on the file that it comes from.
     package func description(file: [String]) -> String {

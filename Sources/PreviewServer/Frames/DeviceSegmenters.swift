@@ -1,3 +1,4 @@
+import Base
 import Silhouette
 
 /// A model's segmenters on other devices than its first one, each made when somebody first asks for it.
@@ -5,7 +6,7 @@ final class DeviceSegmenters: Sendable {
     typealias Make = @Sendable (Device) throws(ImageSegmenterError) -> ImageSegmenter
 
     private let make: Make
-    private let made = Guarded<[String: ImageSegmenter]>([:])
+    private let made = Locked<[String: ImageSegmenter]>([:])
 
     init(_ make: @escaping Make) { self.make = make }
 

@@ -1,3 +1,4 @@
+import Base
 import Imaging
 import PreviewProtocol
 import Silhouette
@@ -87,7 +88,7 @@ final class FrameJob: PipelineJob {
     let arrival: ContinuousClock.Instant
     /// Whether the frame itself is sent with its masks.
     let showsPicture: Bool
-    private let decoded = Guarded<(image: Image?, milliseconds: Double)>((nil, 0))
+    private let decoded = Locked<(image: Image?, milliseconds: Double)>((nil, 0))
 
     init(_ picture: EncodedPicture, audiences: [Audience], arrival: ContinuousClock.Instant, showsPicture: Bool) {
         self.picture = picture

@@ -1,3 +1,4 @@
+import Base
 import Dispatch
 import PreviewProtocol
 
@@ -24,13 +25,13 @@ protocol PipelineJob: Sendable {
 /// Decodes frames and runs them through the networks of one device, each on threads of its own, in the order that
 /// `FairSchedule` gives.
 final class FramePipeline: Sendable {
-    private let schedule: Guarded<FairSchedule<any PipelineJob>>
+    private let schedule: Locked<FairSchedule<any PipelineJob>>
     private let decoders = DispatchQueue(label: "silhouette.decode", qos: .userInitiated, attributes: .concurrent)
     private let largeDecoder = DispatchQueue(label: "silhouette.decode-large", qos: .userInitiated)
 
     /// - Parameter networkLimit: Frames that the device works on at once.
     init(networkLimit: Int) {
-        schedule = Guarded(FairSchedule(preparedLimit: networkLimit + 1, networkLimit: networkLimit))
+        schedule = Locked(FairSchedule(preparedLimit: networkLimit + 1, networkLimit: networkLimit))
     }
 
     /// Adds somebody who has frames.
@@ -71,7 +72,7 @@ final class FramePipeline: Sendable {
             (isLarge ? largeDecoder : decoders).async { [self] in
                 let outcome =
                     isLarge
-                    ? runAside { Result { () throws(ProtocolError) in try job.decode() } }
+                    ? runAtBackgroundPriority { Result { () throws(ProtocolError) in try job.decode() } }
                     : Result { () throws(ProtocolError) in try job.decode() }
                 let failure: ProtocolError? = if case .failure(let error) = outcome { error } else { nil }
                 let isWanted = schedule.withLock {
@@ -94,7 +95,7 @@ final class FramePipeline: Sendable {
 /// Somebody who waits for the network and has nothing to decode.
 private final class Turn: PipelineJob {
     private let begun = DispatchSemaphore(value: 0)
-    private let leave = Guarded<(@Sendable () -> Void)?>(nil)
+    private let leave = Locked<(@Sendable () -> Void)?>(nil)
 
     var isLarge: Bool { false }
 

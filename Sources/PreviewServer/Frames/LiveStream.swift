@@ -1,3 +1,4 @@
+import Base
 import Dispatch
 import Imaging
 import Silhouette
@@ -22,7 +23,7 @@ package final class LiveStream: Sendable {
 
     /// Hands outcomes to those who wait for them.
     private final class Relay: ImageSegmenterLiveStreamDelegate {
-        let waiting = Guarded(Waiting())
+        let waiting = Locked(Waiting())
         /// Of its own, so that the stream runs its next frame while messages are made of the last one's masks.
         private let answers = DispatchQueue(label: "silhouette.masks", qos: .userInitiated)
 

@@ -4,13 +4,13 @@ import PreviewProtocol
 import Silhouette
 
 /// A model that pages may choose, ready to run.
-public struct ServedModel: Sendable {
+package struct ServedModel: Sendable {
     /// What settings call it.
-    public let id: String
+    package let id: String
     /// What people call it.
-    public let name: String
+    package let name: String
     /// The colours of its classes.
-    public let palette: Palette
+    package let palette: Palette
     /// Columns and rows of its masks.
     let maskSize: PixelSize
     /// On the device that is used unless a page chooses another one. All others of that device share its memory.
@@ -18,20 +18,20 @@ public struct ServedModel: Sendable {
     private let others: DeviceSegmenters?
 
     /// What it runs on: `CPU (AVX2, 2 threads)`.
-    public var deviceName: String { segmenter.deviceName }
+    package var deviceName: String { segmenter.deviceName }
     /// Why it runs on that.
-    public var deviceReason: String { segmenter.deviceReason }
+    package var deviceReason: String { segmenter.deviceReason }
     /// Which variants of its shaders the device has found to be the fastest, in words. Nil: it has not looked.
-    public var deviceTuning: String? { segmenter.deviceTuning }
+    package var deviceTuning: String? { segmenter.deviceTuning }
     /// Names of the classes, by index.
-    public var labels: [String] { segmenter.labels }
+    package var labels: [String] { segmenter.labels }
 
     /// Loads a model.
     ///
     /// - Parameters:
     ///   - id: Distinct from those of the other models.
     ///   - options: The device; nothing else is looked at.
-    public init(id: String, model: Model, options: BaseOptions) throws(ImageSegmenterError) {
+    package init(id: String, model: Model, options: BaseOptions) throws(ImageSegmenterError) {
         var segmenterOptions = ImageSegmenterOptions()
         // Masks are asked for by each connection; here only what every model can give.
         segmenterOptions.shouldOutputCategoryMask = false

@@ -1,5 +1,5 @@
+import Base
 import Glibc
-import Synchronization
 
 /// Counters of a server, for `/metrics`.
 final class Metrics: Sendable {
@@ -19,7 +19,7 @@ final class Metrics: Sendable {
         var inferenceMilliseconds = 0.0
     }
 
-    private let counters = Guarded(Counters())
+    private let counters = Locked(Counters())
 
     /// Changes counters.
     func count(_ body: (inout Counters) -> Void) { counters.withLock { body(&$0) } }

@@ -1,3 +1,4 @@
+import Base
 import Dispatch
 import Imaging
 import PreviewProtocol
@@ -55,7 +56,7 @@ final class SegmentEndpoint: Sendable {
 
     private let context: ServerContext
     private let queue = DispatchQueue(label: "silhouette.post", qos: .userInitiated)
-    private let waiting = Guarded(0)
+    private let waiting = Locked(0)
 
     init(_ context: ServerContext) { self.context = context }
 
@@ -223,7 +224,7 @@ final class SegmentEndpoint: Sendable {
 
     private func respond(to request: HTTPRequest, body: [UInt8]) throws(Refusal) -> HTTPResponse {
         let job = try job(request)
-        let image = try runAside { Result { () throws(Refusal) in try picture(request, body) } }.get()
+        let image = try runAtBackgroundPriority { Result { () throws(Refusal) in try picture(request, body) } }.get()
         var options = ImageSegmenterOptions()
         options.maskSize = job.maskSize
         options.fit = job.fit
@@ -250,9 +251,9 @@ final class SegmentEndpoint: Sendable {
             }
             let segmenter = renderer?.segmenter ?? plain
             let pipeline = context.pipeline(of: segmenter.deviceID)
-            let work = BackgroundWork(onDevice: { pipeline.inTurn($0) }, aside: { runAside($0) })
+            let work = BackgroundWork(onDevice: { pipeline.inTurn($0) }, inBackground: { runAtBackgroundPriority($0) })
             let result = try segmenter.segment(image: image, inBackground: work)
-            file = try runAside {
+            file = try runAtBackgroundPriority {
                 Result {
                     guard let renderer else { return try masks(job, chosen, result) }
                     guard job.output == .mask else { return try renderer.draw(image, result).encoded(as: job.format) }

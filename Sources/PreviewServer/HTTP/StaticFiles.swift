@@ -1,3 +1,4 @@
+import Base
 import CZlib
 import Glibc
 
@@ -34,7 +35,7 @@ package struct StaticFiles: Sendable {
 
     private mutating func add(_ folder: String) throws {
         guard let directory = opendir(folder) else {
-            throw ServerError("\(folder): cannot be read: \(String(cString: strerror(errno)))")
+            throw ServerError("\(folder): cannot be read: \(lastSystemError())")
         }
         defer { closedir(directory) }
         while let entry = readdir(directory) {

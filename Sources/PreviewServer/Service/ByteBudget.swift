@@ -1,3 +1,5 @@
+import Base
+
 /// Bytes that all connections together may hold of what was sent to the server and is not worked off.
 ///
 /// Each message has a few bytes free, so that a camera's frames get through whatever others do.
@@ -9,7 +11,7 @@ package final class ByteBudget: Sendable {
     /// What one message takes, given back when it goes away.
     package final class Share: Sendable {
         private let budget: ByteBudget
-        private let count = Guarded(0)
+        private let count = Locked(0)
 
         fileprivate init(_ budget: ByteBudget) { self.budget = budget }
 
@@ -28,7 +30,7 @@ package final class ByteBudget: Sendable {
     }
 
     private let limit: Int
-    private let used = Guarded(0)
+    private let used = Locked(0)
 
     package init(limit: Int) { self.limit = limit }
 

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// The bytes of a file.
@@ -36,4 +37,3 @@ func reserveDescriptors(_ count: Int, for flag: String) throws(ServerError) {
 }
 
 /// What the system says about the last call that failed.
-func lastSystemError() -> String { String(cString: strerror(errno)) }

@@ -1,3 +1,4 @@
+import Base
 import CWebSockets
 import Glibc
 
@@ -37,7 +38,7 @@ struct Listener: ~Copyable {
                     "port \(port) is taken by another program; choose one with --port (0: any that is free)")
             case EACCES: throw ServerError("port \(port) may only be used by root; choose one above 1023 with --port")
             case EADDRNOTAVAIL: throw ServerError("--host \(host): this machine does not have that address")
-            default: throw ServerError("\(host), port \(port): \(String(cString: strerror(code)))")
+            default: throw ServerError("\(host), port \(port): \(systemErrorText(code))")
             }
         }
         var storage = sockaddr_storage()

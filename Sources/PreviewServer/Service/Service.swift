@@ -1,6 +1,6 @@
+import Base
 import CWebSockets
 import Glibc
-import Synchronization
 
 /// The thread that owns all connections.
 ///
@@ -19,7 +19,7 @@ final class Service: @unchecked Sendable {
 
     let shared: ServerContext
     let router: Router
-    private let inbox = Guarded(Inbox())
+    private let inbox = Locked(Inbox())
 
     // The service thread's own.
     private let listener: Int32
@@ -33,7 +33,7 @@ final class Service: @unchecked Sendable {
     private var nextConnection = 1
     private var listenerConnection: OpaquePointer?
     private(set) var isStopping = false
-    private var thread = pthread_t()
+    private var thread: SystemThread?
 
     /// How long pages may take to notice that the server ends.
     private static let farewellSeconds = 1.0
@@ -112,15 +112,14 @@ final class Service: @unchecked Sendable {
     // Any thread.
 
     /// Starts the thread.
-    func start() {
-        let argument = Unmanaged.passRetained(self).toOpaque()
-        let failure = pthread_create(
-            &thread, nil,
-            { argument in
-                Unmanaged<Service>.fromOpaque(argument!).takeRetainedValue().run()
-                return nil
-            }, argument)
-        precondition(failure == 0, "no thread for the server")
+    ///
+    /// - Throws: `ServerError` where the system has none left.
+    func start() throws(ServerError) {
+        do throws(SystemError) {
+            thread = try SystemThread(name: "preview") { self.run() }
+        } catch {
+            throw ServerError("the server cannot run: \(error)")
+        }
     }
 
     /// Ends the thread: pages are told, then all connections are closed.
@@ -132,7 +131,7 @@ final class Service: @unchecked Sendable {
     }
 
     /// Waits until the thread has ended.
-    func join() { pthread_join(thread, nil) }
+    func join() { thread?.join() }
 
     /// Tells that a connection has something to send.
     func announce(_ connection: Int) { leave { $0.announced.append(connection) } }
@@ -292,7 +291,7 @@ final class Service: @unchecked Sendable {
 
 /// What libwebsockets says of failures.
 enum Log {
-    private static let lines = Guarded<[String]>([])
+    private static let lines = Locked<[String]>([])
 
     static func emit(_ line: UnsafePointer<CChar>?) {
         guard let line else { return }

@@ -1,3 +1,4 @@
+import Base
 import PreviewProtocol
 import Silhouette
 
@@ -21,7 +22,7 @@ final class Session {
     /// Settings whose device is being prepared, and the patches that have come meanwhile.
     private var pending: (settings: PreviewSettings, patches: [[UInt8]])?
     /// What came of that, from the thread that prepared it.
-    private let preparation = Guarded<Result<Void, ImageSegmenterError>?>(nil)
+    private let preparation = Locked<Result<Void, ImageSegmenterError>?>(nil)
     /// What the message that is coming takes of all connections' memory.
     private var share: ByteBudget.Share
 

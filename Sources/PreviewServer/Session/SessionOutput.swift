@@ -1,3 +1,4 @@
+import Base
 import PreviewProtocol
 
 /// What goes to one page. Any thread posts; the service thread sends.
@@ -14,7 +15,7 @@ final class SessionOutput: Sendable {
     let metrics: Metrics
     /// Whether the page only watches: it is not told of single frames that it misses, since it did not send them.
     private let isViewer: Bool
-    private let state = Guarded(State())
+    private let state = Locked(State())
     private let announce: @Sendable () -> Void
 
     /// - Parameter announce: Tells the service thread that something waits to be sent.

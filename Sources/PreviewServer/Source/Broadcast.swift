@@ -1,3 +1,4 @@
+import Base
 import PreviewProtocol
 
 /// Gives the frames of the server's own source to all pages: what several want the same way is computed once.
@@ -18,7 +19,7 @@ final class Broadcast: Sendable {
     let name: String
     private let pipeline: FramePipeline
     private let client: Int
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     init(name: String, pipeline: FramePipeline) {
         self.name = name

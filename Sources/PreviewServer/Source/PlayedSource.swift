@@ -1,3 +1,4 @@
+import Base
 import Glibc
 import PreviewProtocol
 import Synchronization
@@ -21,7 +22,7 @@ final class PlayedSource: @unchecked Sendable {
     private let broadcast: Broadcast
     private let isStopping = Atomic<Bool>(false)
     private let start = ContinuousClock.now
-    private var thread: pthread_t?
+    private var thread: SystemThread?
 
     /// Looks whether the source can be played: its first frame is decoded.
     ///
@@ -54,22 +55,21 @@ final class PlayedSource: @unchecked Sendable {
     }
 
     /// Begins to play, once somebody watches.
-    func run() {
-        var thread = pthread_t()
-        // `stop` joins the thread before this object may go away.
-        let failure = pthread_create(
-            &thread, nil,
-            { argument in
-                Unmanaged<PlayedSource>.fromOpaque(argument!).takeUnretainedValue().loop()
-                return nil
-            }, Unmanaged.passUnretained(self).toOpaque())
-        if failure == 0 { self.thread = thread }
+    ///
+    /// - Throws: `ServerError` where the system has no thread left.
+    func run() throws(ServerError) {
+        do throws(SystemError) {
+            // `stop` joins the thread before this object may go away.
+            thread = try SystemThread(name: "source") { [unowned self] in loop() }
+        } catch {
+            throw ServerError("--source \(path): \(error)")
+        }
     }
 
     /// Ends; no frame comes afterwards.
     func stop() {
         isStopping.store(true, ordering: .sequentiallyConsistent)
-        if let thread { pthread_join(thread, nil) }
+        thread?.join()
         thread = nil
     }
 

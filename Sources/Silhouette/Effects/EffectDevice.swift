@@ -1,5 +1,6 @@
+import VulkanImaging
+import Base
 import Imaging
-import Synchronization
 import VulkanBackend
 
 /// Draws effects on a Vulkan device.
@@ -8,9 +9,9 @@ import VulkanBackend
 /// one is made by the processor as well, and what comes out must be the same within one level.
 final class EffectDevice: Sendable {
     private let backend: VulkanBackend
-    private let timeLimit: FrameTimeLimit
-    private let programs = Mutex(RecentValues<EffectFormat, EffectProgram>(countLimit: 2, costLimit: byteLimit))
-    private let checked = Mutex<Set<Kind>>([])
+    private let timeLimit: DeviceTimeLimit
+    private let programs = Locked(RecentValues<EffectFormat, EffectProgram>(countLimit: 2, costLimit: byteLimit))
+    private let checked = Locked<Set<Kind>>([])
 
     /// Bytes that the kept programs may take together: one of 20 megapixels, or two of 10.
     private static let byteLimit = 1 << 29
@@ -40,7 +41,7 @@ final class EffectDevice: Sendable {
         }
     }
 
-    init(_ backend: VulkanBackend, _ timeLimit: FrameTimeLimit) {
+    init(_ backend: VulkanBackend, _ timeLimit: DeviceTimeLimit) {
         self.backend = backend
         self.timeLimit = timeLimit
     }

@@ -1,4 +1,4 @@
-import Synchronization
+import Base
 
 /// Makes pictures of pictures: overlays, cut-outs, new backgrounds.
 ///
@@ -17,8 +17,8 @@ public final class EffectRenderer: Sendable {
 
     private let palette: Palette
     private let subject: SubjectClasses
-    private let stream = Mutex(Stream())
-    private let backdrop = Mutex<Image?>(nil)
+    private let stream = Locked(Stream())
+    private let backdrop = Locked<Image?>(nil)
 
     /// What is kept from frame to frame.
     private struct Stream {
@@ -31,7 +31,7 @@ public final class EffectRenderer: Sendable {
     /// - Parameter segmenter: Whose model and device are used; what masks it gives makes no difference.
     /// - Throws: `invalidOptions`.
     public init(options: EffectOptions, segmenter: ImageSegmenter) throws(ImageSegmenterError) {
-        try options.check(segmenter.labels)
+        if let fault = options.fault(segmenter.labels) { throw .invalidOptions(fault) }
         self.options = options
         palette = segmenter.palette
         let classes = options.subject(of: segmenter.labels)

@@ -3,7 +3,7 @@ private let pageWidth = 100
 /// Column at which the descriptions of options begin.
 private let descriptionColumn = 30
 
-extension Command {
+extension Subcommand {
     /// The page that `--help` shows, without a line break at its end.
     package var helpPage: String {
         var page = "usage: silhouette \(name)"

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 import Imaging
 import ModelGraph
@@ -72,7 +73,7 @@ private func showProgress(_ text: String) {
 /// Refuses a report that could not be written in the end, or would replace what is read.
 private func checkDestination(_ path: String, others: [(path: String?, words: String)]) throws {
     func refuse(_ reason: String) -> ImageError { ImageError(path, .unwritable(reason)) }
-    let systemError: () -> ImageError = { refuse(String(cString: strerror(errno))) }
+    let systemError: () -> ImageError = { refuse(lastSystemError()) }
     var status = stat()
     let exists = stat(path, &status) == 0
     guard exists || errno == ENOENT else { throw systemError() }

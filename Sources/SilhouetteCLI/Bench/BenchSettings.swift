@@ -31,9 +31,9 @@ package struct BenchSettings: Sendable {
     package var profiledRunCount: Int { min(iterations, 1000) }
 }
 
-extension Command<BenchSettings> {
+extension Subcommand<BenchSettings> {
     /// `silhouette bench`.
-    package static let bench = Command(
+    package static let bench = Subcommand(
         name: "bench",
         abstract: "measure how fast a model runs on a device",
         operands: "[PHOTO]",

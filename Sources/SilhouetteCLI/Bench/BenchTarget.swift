@@ -30,7 +30,7 @@ struct BenchTarget {
         guard let vulkan else { return nil }
         let tuning = tuning ?? .standard(for: vulkan.physical.kind)
         return try VulkanBackend(
-            Device(vulkan.physical, instance: vulkan.instance), precision: precision,
+            LogicalDevice(vulkan.physical, instance: vulkan.instance), precision: precision,
             cacheFolder: tuning == .off ? nil : BaseOptions().shaderCacheFolder, tuning: tuning)
     }
 }

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 import JSONText
 import Silhouette
@@ -44,7 +45,7 @@ package struct EarlierResults: Sendable {
     package init(path: String) throws(BenchError) {
         guard let bytes = SystemFile.bytes(path, limit: Self.byteLimit) else {
             let reason =
-                errno == EFBIG ? "has more than \(Self.byteLimit >> 20) MiB" : String(cString: strerror(errno))
+                errno == EFBIG ? "has more than \(Self.byteLimit >> 20) MiB" : lastSystemError()
             throw BenchError("\(path): cannot be read: \(reason)")
         }
         try self.init(bytes, name: path)

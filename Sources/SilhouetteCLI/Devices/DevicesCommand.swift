@@ -9,9 +9,9 @@ package struct DevicesSettings: Sendable {
     package init() {}
 }
 
-extension Command<DevicesSettings> {
+extension Subcommand<DevicesSettings> {
     /// `silhouette devices`.
-    package static let devices = Command(
+    package static let devices = Subcommand(
         name: "devices",
         abstract: "list what networks can run on",
         operands: "",
@@ -62,7 +62,7 @@ extension DeviceReport.Entry {
         self.init(
             index: device.index, name: device.name, kind: device.kind.rawValue, driver: device.driver,
             apiVersion: device.apiVersion.description, memoryByteCount: device.memoryByteCount,
-            access: VulkanBackend.accessDescription(for: limits), obstacle: device.obstacle, isPicked: isPicked,
+            access: VulkanBackend.readPathDescription(for: limits), obstacle: device.obstacle, isPicked: isPicked,
             reason: reason,
             limits: [
                 ("storage_buffer_bytes", limits.storageBufferRange),

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 import Imaging
 
@@ -52,7 +53,7 @@ package func expandInputs(_ operands: [String]) throws(UsageError) -> [Input] {
 }
 
 private func fileNames(in folder: String) throws(UsageError) -> [String] {
-    guard let directory = opendir(folder) else { throw UsageError("\(folder): \(String(cString: strerror(errno)))") }
+    guard let directory = opendir(folder) else { throw UsageError("\(folder): \(lastSystemError())") }
     defer { closedir(directory) }
     var names: [String] = []
     while let entry = readdir(directory) {
@@ -123,8 +124,8 @@ private struct FileIdentity: Hashable {
 func makeFolder(_ path: String) -> String? {
     if mkdir(path, 0o777) == 0 || (errno == EEXIST && PathKind(path) == .folder) { return nil }
     guard errno == ENOENT, let slash = path.dropLast().lastIndex(of: "/"), slash != path.startIndex else {
-        return String(cString: strerror(errno))
+        return lastSystemError()
     }
     return makeFolder(String(path[..<slash]))
-        ?? (mkdir(path, 0o777) == 0 || errno == EEXIST ? nil : String(cString: strerror(errno)))
+        ?? (mkdir(path, 0o777) == 0 || errno == EEXIST ? nil : lastSystemError())
 }

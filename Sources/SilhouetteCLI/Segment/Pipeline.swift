@@ -1,11 +1,11 @@
+import Base
 import Dispatch
-import Synchronization
 
 /// Passes values from one thread to another, at most one at a time.
 ///
 /// The sender waits until the value before has been taken, so memory stays bounded.
 private final class Handoff<Value: Sendable>: Sendable {
-    private let slot = Mutex<Value?>(nil)
+    private let slot = Locked<Value?>(nil)
     private let empty = DispatchSemaphore(value: 0)
     private let full = DispatchSemaphore(value: 0)
 
@@ -41,7 +41,7 @@ package func runPipeline<Input: Sendable, Read: Sendable, Done: Sendable>(
     _ inputs: [Input], first: @escaping @Sendable (Input) -> Read, second: (Read) -> Done,
     third: @escaping @Sendable (Done) -> Void
 ) {
-    let rest = Mutex(inputs[...])
+    let rest = Locked(inputs[...])
     runPipeline(
         first: { rest.withLock { $0.popFirst() }.map(first) }, second: second, third: third)
 }

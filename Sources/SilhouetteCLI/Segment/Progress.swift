@@ -1,5 +1,5 @@
+import Base
 import Glibc
-import Synchronization
 
 /// What a run tells while it works: a line for each result, and on a terminal one line that counts.
 final class Progress: Sendable {
@@ -13,7 +13,7 @@ final class Progress: Sendable {
     private let draws: Bool
     private let printsResults: Bool
     private let start = ContinuousClock.now
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// - Parameters:
     ///   - total: Number of photographs.

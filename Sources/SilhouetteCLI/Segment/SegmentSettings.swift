@@ -52,9 +52,9 @@ package struct SegmentSettings: Sendable {
 /// Threads that may be asked for.
 let threadRange = 1...CPUBackend.mostThreads
 
-extension Command<SegmentSettings> {
+extension Subcommand<SegmentSettings> {
     /// `silhouette segment`.
-    package static let segment = Command(
+    package static let segment = Subcommand(
         name: "segment",
         abstract: "find the objects in photographs and write masks or pictures of them",
         operands: "PHOTO...",

@@ -1,3 +1,4 @@
+import Base
 import Dispatch
 import Glibc
 import ModelGraph
@@ -68,7 +69,7 @@ private func load(_ settings: ServeSettings) throws -> (models: [ServedModel], n
 private func token(_ settings: ServeSettings) throws -> String? {
     if let file = settings.tokenFile {
         guard let handle = fopen(file, "r") else {
-            throw ServerError("--token-file \(file): cannot be read: \(String(cString: strerror(errno)))")
+            throw ServerError("--token-file \(file): cannot be read: \(lastSystemError())")
         }
         defer { fclose(handle) }
         var line = [CChar](repeating: 0, count: 256)

@@ -24,9 +24,9 @@ package struct ServeSettings: Sendable {
     package init() {}
 }
 
-extension Command<ServeSettings> {
+extension Subcommand<ServeSettings> {
     /// `silhouette serve`.
-    package static let serve = Command(
+    package static let serve = Subcommand(
         name: "serve",
         abstract: "show a camera in the browser, segmented as it moves",
         operands: "",

@@ -59,7 +59,7 @@ private struct BackendPair {
     let deviceName, driver: String
     /// How it can store numbers, of the ways that were asked for.
     let formats: [Weights.Format]
-    private let device: VulkanCompute.Device?
+    private let device: LogicalDevice?
     private let threads: Int?
     private let tuning: Tuning?
 
@@ -75,7 +75,7 @@ private struct BackendPair {
             device = nil
         case .vulkan(let physical, let instance):
             reference = try CPUBackend(threads: threads)
-            device = try VulkanCompute.Device(physical, instance: instance)
+            device = try LogicalDevice(physical, instance: instance)
             formats = settings.precision.formats
             (deviceName, driver) = (physical.name, physical.driver)
         }

@@ -28,9 +28,9 @@ package struct VerifySettings: Sendable {
     package init() {}
 }
 
-extension Command<VerifySettings> {
+extension Subcommand<VerifySettings> {
     /// `silhouette verify`.
-    package static let verify = Command(
+    package static let verify = Subcommand(
         name: "verify",
         abstract: "check that a device computes what the processor computes",
         operands: "[PHOTO]",

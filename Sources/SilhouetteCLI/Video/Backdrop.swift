@@ -1,5 +1,5 @@
+import Base
 import Imaging
-import Synchronization
 import Video
 
 /// A film that is seen behind the subject of another one, again and again, at its own pace.
@@ -12,7 +12,7 @@ final class Backdrop: Sendable {
     }
 
     private let reader: VideoReader
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Opens the film; its frames come in the other one's size.
     ///

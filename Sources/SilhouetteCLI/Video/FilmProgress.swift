@@ -1,4 +1,4 @@
-import Synchronization
+import Base
 
 /// What a run over a film tells while it works: on a terminal one line that counts.
 final class FilmProgress: Sendable {
@@ -10,7 +10,7 @@ final class FilmProgress: Sendable {
     private let expected: Int?
     private let draws: Bool
     private let start = ContinuousClock.now
-    private let state = Mutex(State())
+    private let state = Locked(State())
     /// The eye reads no faster.
     private static let pause = Duration.milliseconds(200)
 

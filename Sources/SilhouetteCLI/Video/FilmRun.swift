@@ -1,6 +1,6 @@
+import Base
 import Imaging
 import Silhouette
-import Synchronization
 import Video
 
 /// One run over a film: frames are decoded, segmented, and drawn and encoded side by side.
@@ -10,7 +10,7 @@ final class FilmRun: Sendable {
     private let renderer: EffectRenderer
     private let backdrop: Backdrop?
     private let progress: FilmProgress
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     private struct State {
         var clock: FrameClock
@@ -39,7 +39,7 @@ final class FilmRun: Sendable {
         self.backdrop = backdrop
         self.settings = settings
         self.progress = progress
-        state = Mutex(State(clock: FrameClock(of: film)))
+        state = Locked(State(clock: FrameClock(of: film)))
     }
 
     /// Tells the user something.

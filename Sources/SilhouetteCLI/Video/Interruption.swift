@@ -1,6 +1,6 @@
+import Base
 import Dispatch
 import Glibc
-import Synchronization
 
 /// Ctrl-C, once and twice.
 ///
@@ -12,7 +12,7 @@ final class Interruption: Sendable {
         var hiddenFiles: [String] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     /// Set once, before anything else can happen.
     private nonisolated(unsafe) var sources: [any DispatchSourceSignal] = []
     private let queue = DispatchQueue(label: "silhouette.signals")

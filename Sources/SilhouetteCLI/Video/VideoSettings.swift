@@ -56,9 +56,9 @@ package struct VideoSettings: Sendable {
     }
 }
 
-extension Command<VideoSettings> {
+extension Subcommand<VideoSettings> {
     /// `silhouette video`.
-    package static let video = Command(
+    package static let video = Subcommand(
         name: "video",
         abstract: "make a film of a film: its objects in colour, or cut out",
         operands: "IN -o OUT",

@@ -7,7 +7,7 @@ final class LayerTimer: LayerTiming {
     private let alone: Graph
     private let shape: ConvolutionShape
     private let settings: PlanSettings
-    private let device: Device
+    private let device: LogicalDevice
     private let pipelines: PipelineStore
     /// What tensors are filled with, again and again.
     private let pattern: Buffer
@@ -26,7 +26,9 @@ final class LayerTimer: LayerTiming {
     /// - Parameters:
     ///   - alone: A graph of one convolution.
     ///   - pipelines: Where variants are compiled.
-    init(_ alone: Graph, _ settings: PlanSettings, _ device: Device, _ pipelines: PipelineStore) throws(VulkanError) {
+    init(_ alone: Graph, _ settings: PlanSettings, _ device: LogicalDevice, _ pipelines: PipelineStore)
+        throws(VulkanError)
+    {
         guard let shape = ConvolutionShape(alone.layers[0], in: alone, batch: settings.batch) else {
             preconditionFailure("a layer without variants")
         }
@@ -42,7 +44,7 @@ final class LayerTimer: LayerTiming {
         fillPattern()
     }
 
-    func seconds(_ variant: Variant) throws(VulkanError) -> Double? {
+    func seconds(_ variant: KernelVariant) throws(VulkanError) -> Double? {
         var settings = settings
         settings.variants = [shape: variant]
         let bound = try BoundPlan(DispatchPlan(alone, settings: settings), device: device, pipelines: pipelines)

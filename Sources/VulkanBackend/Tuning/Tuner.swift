@@ -1,11 +1,11 @@
+import Base
 import ModelGraph
-import Synchronization
 import VulkanCompute
 
 /// Measures one layer in its variants.
 package protocol LayerTiming: AnyObject {
     /// How long the layer takes; nil where its bytes are not those of the variant that was measured first.
-    func seconds(_ variant: Variant) throws(VulkanError) -> Double?
+    func seconds(_ variant: KernelVariant) throws(VulkanError) -> Double?
 }
 
 /// Finds out on the device which variant of each convolution is the fastest.
@@ -16,7 +16,7 @@ package final class Tuner: VariantChooser {
     private struct State {
         var record: TuningRecord
         /// What was chosen in this process, or read from the record.
-        var variants: [ConvolutionShape: Variant] = [:]
+        var variants: [ConvolutionShape: KernelVariant] = [:]
         var secondsLeft: Double
         var summary: TuningSummary
     }
@@ -31,8 +31,8 @@ package final class Tuner: VariantChooser {
     /// Prepares the measurements of one call, which may share what they like.
     private let prepare: @Sendable () -> MakeTimer
     /// Held while measuring: two measurements at once would disturb each other.
-    private let state: Mutex<State>
-    private let latestSummary: Mutex<TuningSummary>
+    private let state: Locked<State>
+    private let latestSummary: Locked<TuningSummary>
 
     /// By how much another variant must be faster than the standard one: less may be chance.
     private static let leastGain = 0.03
@@ -52,15 +52,15 @@ package final class Tuner: VariantChooser {
         self.now = now
         self.prepare = prepare
         let summary = TuningSummary(level: level)
-        state = Mutex(State(record: record, secondsLeft: level.seconds, summary: summary))
-        latestSummary = Mutex(summary)
+        state = Locked(State(record: record, secondsLeft: level.seconds, summary: summary))
+        latestSummary = Locked(summary)
     }
 
     /// What has been chosen so far, without waiting for measurements that are under way.
     package var summary: TuningSummary { latestSummary.withLock(\.self) }
 
     package func variants(for graph: Graph, _ settings: PlanSettings) throws(VulkanError)
-        -> [ConvolutionShape: Variant]
+        -> [ConvolutionShape: KernelVariant]
     {
         try state.withLock { state throws(VulkanError) in
             defer { latestSummary.withLock { $0 = state.summary } }
@@ -85,7 +85,7 @@ package final class Tuner: VariantChooser {
     /// Takes a shape's variant from the record.
     private func remember(_ shape: ConvolutionShape, _ settings: PlanSettings, in state: inout State) {
         guard let entry = state.record[key(shape, settings)], entry.origin.suffices(for: level) else { return }
-        let standard = Variant.standard(for: shape, settings)
+        let standard = KernelVariant.standard(for: shape, settings)
         let isPossible = entry.variant == standard || entry.variant.isPossible(for: shape, settings, on: limits)
         guard isPossible else { return }
         state.variants[shape] = entry.variant
@@ -106,7 +106,7 @@ package final class Tuner: VariantChooser {
         // A driver that takes the process with it is not given a chance at every start.
         guard level == .full || state.record.begunCount < Self.attemptLimit else { return }
         for (position, (shape, index)) in shapes.enumerated() {
-            let standard = Variant.standard(for: shape, settings)
+            let standard = KernelVariant.standard(for: shape, settings)
             let before = state.record[key(shape, settings)]
             guard now() < end else {
                 // What a quicker look has found is better than nothing.
@@ -149,12 +149,12 @@ package final class Tuner: VariantChooser {
     /// The fastest of a shape's variants, as far as there is time for them; the standard one where none is clearly faster.
     private func fastest(
         for shape: ConvolutionShape, _ settings: PlanSettings, _ timer: any LayerTiming, until end: Double
-    ) throws(VulkanError) -> Variant {
-        let candidates = Variant.candidates(for: shape, settings, level, on: limits)
+    ) throws(VulkanError) -> KernelVariant {
+        let candidates = KernelVariant.candidates(for: shape, settings, level, on: limits)
         let standard = candidates[0]
         guard let first = try timer.seconds(standard) else { return standard }
         var best = (variant: standard, seconds: first)
-        func tryOut(_ variants: some Sequence<Variant>) throws(VulkanError) {
+        func tryOut(_ variants: some Sequence<KernelVariant>) throws(VulkanError) {
             for variant in variants {
                 guard now() < end else { return }
                 do throws(VulkanError) {
@@ -178,7 +178,7 @@ package final class Tuner: VariantChooser {
     private func key(_ shape: ConvolutionShape, _ settings: PlanSettings) -> String {
         var hash = StableHash()
         // Where a device's standard variant is another, so is what counts as faster.
-        hash.add("\(shaderDigest) \(settings.precision.rawValue) \(settings.access) \(shape.text)")
+        hash.add("\(shaderDigest) \(settings.precision.rawValue) \(settings.readPath) \(shape.text)")
         return hash.digits
     }
 }

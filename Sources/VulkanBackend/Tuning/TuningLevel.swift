@@ -11,7 +11,7 @@ public enum TuningLevel: String, Sendable, CaseIterable {
     case full
 
     /// What is sensible for a kind of device. A driver that is software has fewer differences to find and takes longer to compile.
-    public static func standard(for kind: PhysicalDevice.Kind) -> TuningLevel { kind == .software ? .off : .quick }
+    package static func standard(for kind: PhysicalDevice.Kind) -> TuningLevel { kind == .software ? .off : .quick }
 
     /// Seconds after which no measurement of a process begins, compiling included. One that has begun comes to its end.
     var seconds: Double {
@@ -26,5 +26,5 @@ public enum TuningLevel: String, Sendable, CaseIterable {
 /// Chooses the variants that a graph's convolutions are computed in.
 package protocol VariantChooser: AnyObject, Sendable {
     /// The variants of those shapes for which it is another than the standard one.
-    func variants(for graph: Graph, _ settings: PlanSettings) throws(VulkanError) -> [ConvolutionShape: Variant]
+    func variants(for graph: Graph, _ settings: PlanSettings) throws(VulkanError) -> [ConvolutionShape: KernelVariant]
 }

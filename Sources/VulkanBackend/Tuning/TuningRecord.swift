@@ -20,10 +20,10 @@ package struct TuningRecord: Sendable {
     }
 
     package struct Entry: Sendable, Hashable {
-        package var variant: Variant
+        package var variant: KernelVariant
         package var origin: Origin
 
-        package init(variant: Variant, origin: Origin) {
+        package init(variant: KernelVariant, origin: Origin) {
             self.variant = variant
             self.origin = origin
         }
@@ -47,7 +47,8 @@ package struct TuningRecord: Sendable {
         let text = String(decoding: self.folder?.data(for: identity) ?? [], as: UTF8.self)
         for line in text.split(separator: "\n").prefix(Self.entryLimit) {
             let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-            guard words.count == 3, let origin = Origin(rawValue: String(words[1])), let variant = Variant(words[2])
+            guard words.count == 3, let origin = Origin(rawValue: String(words[1])),
+                let variant = KernelVariant(words[2])
             else { continue }
             let key = String(words[0])
             guard entries.updateValue(Entry(variant: variant, origin: origin), forKey: key) == nil else { continue }

@@ -1,23 +1,23 @@
 /// What a tuner has chosen, for people.
-public struct TuningSummary: Sendable {
+package struct TuningSummary: Sendable {
     /// How much was tried.
-    public let level: TuningLevel
+    package let level: TuningLevel
     /// Shapes of convolutions that were measured in this process, and that were known from earlier ones.
-    public internal(set) var measuredCount = 0, rememberedCount = 0
+    package internal(set) var measuredCount = 0, rememberedCount = 0
     /// Shapes for which there was no time, each time that they were met.
-    public internal(set) var standardCount = 0
+    package internal(set) var standardCount = 0
     /// Shapes that could not be measured.
-    public internal(set) var failedCount = 0
+    package internal(set) var failedCount = 0
     /// Shapes whose measurement ended the device or the program before, and that are left alone.
-    public internal(set) var abandonedCount = 0
+    package internal(set) var abandonedCount = 0
     /// What measuring took.
-    public internal(set) var seconds = 0.0
+    package internal(set) var seconds = 0.0
     /// Shapes for each variant that was faster than the standard one.
-    private var counts: [Variant: Int] = [:]
+    private var counts: [KernelVariant: Int] = [:]
 
     init(level: TuningLevel) { self.level = level }
 
-    mutating func add(_ variant: Variant, insteadOf standard: Variant, wasMeasured: Bool) {
+    mutating func add(_ variant: KernelVariant, insteadOf standard: KernelVariant, wasMeasured: Bool) {
         if wasMeasured { measuredCount += 1 } else { rememberedCount += 1 }
         if variant != standard { counts[variant, default: 0] += 1 }
     }
@@ -26,7 +26,7 @@ public struct TuningSummary: Sendable {
 
     /// One line, as in
     /// `full, 21 of 34 shapes computed faster: 12 as texels 2x2 64, 9 as storage 4x4 64 shared; measured 34 in 8.1 s`.
-    public var text: String {
+    package var text: String {
         let total = measuredCount + rememberedCount + standardCount + failedCount + abandonedCount
         let changed = counts.values.reduce(0, +)
         let sorted = counts.sorted { ($1.value, $0.key.description) < ($0.value, $1.key.description) }

@@ -1,0 +1,90 @@
+import Imaging
+
+/// What is made of a picture and the objects found in it.
+public enum Effect: Hashable, Sendable {
+    /// The colours of the classes over the picture.
+    case overlay(OverlayStyle)
+    /// The subject alone, everything else transparent.
+    case cutout
+    /// The subject before another background, or before its own in another form.
+    case composite(Background)
+}
+
+/// An effect, on which objects it works, and how their edges are drawn.
+public struct EffectOptions: Hashable, Sendable {
+    /// What is made.
+    public var effect: Effect
+    /// The classes that are the subject, by their position in the labels; all others are background. Nil: all but class 0.
+    public var classes: [Int]?
+    /// How the edge is drawn. Nil: as the effect needs it, guided for a cut-out and a composite; an overlay without an edge of its
+    /// own shows the category mask.
+    public var edges: EdgeOptions?
+    /// How much of the subject's confidence comes from the frames before, in `smoothingRange`: it follows the picture's motion, so
+    /// that edges of what is still do not flicker and what moves has no trail. Single pictures know no frames before.
+    public var temporalSmoothing: Float = 0.6
+
+    /// What `temporalSmoothing` may be.
+    public static let smoothingRange: ClosedRange<Float> = 0...0.9
+
+    /// Creates options with defaults for all but the effect.
+    public init(_ effect: Effect, classes: [Int]? = nil, edges: EdgeOptions? = nil) {
+        self.effect = effect
+        self.classes = classes
+        self.edges = edges
+    }
+
+    /// The edge that is drawn. Nil: that of the category mask.
+    package var drawnEdges: EdgeOptions? {
+        switch effect {
+        case .overlay: edges
+        case .cutout, .composite: edges ?? EdgeOptions()
+        }
+    }
+
+    /// The classes of the subject for a model, ascending.
+    package func subject(of labels: [String]) -> [Int] {
+        classes.map { Set($0).sorted() } ?? Array(1..<max(2, labels.count))
+    }
+
+    /// What is wrong with them, in words. Nil: nothing is.
+    ///
+    /// - Parameter labels: The model's.
+    package func fault(_ labels: [String]) -> String? {
+        if let fault = edges?.fault { return fault }
+        guard Self.smoothingRange.contains(temporalSmoothing) else {
+            return "the temporal smoothing is 0 to 0.9, not \(temporalSmoothing)"
+        }
+        if let classes, classes.isEmpty { return "no class is chosen" }
+        if let absent = classes?.first(where: { !labels.indices.contains($0) }) {
+            return "class \(absent) does not exist: the model has \(labels.count) classes"
+        }
+        switch effect {
+        case .cutout: break
+        case .overlay(let style):
+            guard OverlayStyle.opacityRange.contains(style.opacity) else {
+                return "the overlay's opacity is 0 to 1, not \(style.opacity)"
+            }
+            guard OverlayStyle.outlineRange.contains(style.outline) else {
+                return "the outline is 0 to 50 pixels wide, not \(style.outline)"
+            }
+            if let absent = style.colors.keys.sorted().first(where: { !labels.indices.contains($0) }) {
+                return "class \(absent) does not exist: the model has \(labels.count) classes"
+            }
+        case .composite(.blur(let radius)):
+            guard radius.map(Background.blurRange.contains) ?? true else {
+                return "the blur's radius is 0.5 to 500 pixels, not \(radius ?? 0)"
+            }
+        case .composite(.dim(let amount)):
+            guard (0...1).contains(amount) else {
+                return "the background is dimmed by 0 to 1, not \(amount)"
+            }
+        case .composite(.gradient(let gradient)):
+            guard !gradient.stops.isEmpty else { return "the gradient has no colour" }
+            guard gradient.angle.isFinite, gradient.stops.allSatisfy(\.position.isFinite) else {
+                return "the gradient's angle and positions are numbers"
+            }
+        case .composite(.color), .composite(.gray), .composite(.picture): break
+        }
+        return nil
+    }
+}
