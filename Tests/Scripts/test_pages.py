@@ -83,6 +83,8 @@ def test_links_lead_somewhere(page):
 
 
 FOLDERS = "Sources|Tests|Examples|Plugins|Shaders|Weights|scripts|docs|web"
+# What the build writes.
+GENERATED = {"EmbeddedShaders.swift"}
 SUFFIXES = "swift|py|comp|glsl|h|c|js|md|json|tsv|toml|safetensors"
 
 
@@ -101,7 +103,7 @@ def test_named_paths_exist(page):
     absent = [
         path
         for path in named_paths(page.read_text())
-        if not (ROOT / path).exists() and not (page.parent / path).exists() and path not in ends
+        if not (ROOT / path).exists() and not (page.parent / path).exists() and path not in ends | GENERATED
     ]
     assert absent == []
 
@@ -168,6 +170,10 @@ def package():
 
 def dependencies(target):
     return {next(iter(dependency.values()))[0] for dependency in target["dependencies"]}
+
+
+# Declared and not imported: whose products a test needs to be built.
+BUILT_FOR = {("EmbedShadersTests", "VulkanBackend")}
 
 
 def folder_of(target):
@@ -238,6 +244,10 @@ def test_declared_dependencies_are_imported():
         if target["type"] in ("system", "plugin") or not any(folder_of(target).rglob("*.swift")):
             continue
         declared, imported = dependencies(target), imports_of(target, names)
-        wrong += [f"{target['name']} declares {name}, which no file imports" for name in sorted(declared - imported)]
+        wrong += [
+            f"{target['name']} declares {name}, which no file imports"
+            for name in sorted(declared - imported)
+            if (target["name"], name) not in BUILT_FOR
+        ]
         wrong += [f"{target['name']} imports {name}, which is not declared" for name in sorted(imported - declared)]
     assert wrong == []
