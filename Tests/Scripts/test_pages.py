@@ -250,4 +250,4 @@ def test_declared_dependencies_are_imported():
             if (target["name"], name) not in BUILT_FOR
         ]
         wrong += [f"{target['name']} imports {name}, which is not declared" for name in sorted(imported - declared)]
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
