@@ -1,3 +1,4 @@
+import Effects
 import Silhouette
 
 extension EffectSettings {
