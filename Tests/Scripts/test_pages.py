@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")] + DOCS
 PICTURES = ROOT / "docs/pictures"
+FOLDERS = ("Sources", "Tests", "Examples", "Plugins", "Shaders", "Weights", "scripts", "docs", "web")
 SNAPSHOTS = ROOT / "Tests/CommandLineTests/Snapshots"
 # Bytes of all pictures together.
 PICTURE_LIMIT = 400_000
@@ -27,13 +29,18 @@ def name_of(path):
 def tracked():
     """The files of the project, those that are not committed yet included."""
     command = ["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard"]
-    return [name for name in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-            if (ROOT / name).exists()]  # fmt: skip
+    try:
+        names = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        pytest.skip("there is no git checkout")
+    return [name for name in names if (ROOT / name).exists()]
 
 
 def markdown():
     """Every page of the project: those of folders, too."""
-    return [ROOT / name for name in tracked() if name.endswith(".md")]
+    return sorted(
+        page for folder in ("*.md", *(f"{folder}/**/*.md" for folder in FOLDERS)) for page in ROOT.glob(folder)
+    )
 
 
 def cells(line):
@@ -82,7 +89,6 @@ def test_links_lead_somewhere(page):
     assert broken == []
 
 
-FOLDERS = "Sources|Tests|Examples|Plugins|Shaders|Weights|scripts|docs|web"
 # What the build writes.
 GENERATED = {"EmbeddedShaders.swift"}
 SUFFIXES = "swift|py|comp|glsl|h|c|js|md|json|tsv|toml|safetensors"
@@ -90,7 +96,7 @@ SUFFIXES = "swift|py|comp|glsl|h|c|js|md|json|tsv|toml|safetensors"
 
 def named_paths(text):
     """What looks like a file or folder of the project; names in capitals (NAME, IN, FILE) stand for others."""
-    paths = re.findall(rf"(?<![\w./~$-])(?:{FOLDERS})/[\w./+-]*", text)
+    paths = re.findall(rf"(?<![\w./~$-])(?:{'|'.join(FOLDERS)})/[\w./+-]*", text)
     paths += re.findall(rf"`([\w/.+-]+\.(?:{SUFFIXES}))`", text)
     paths = {path.rstrip(".") for path in paths}
     return sorted(path for path in paths if not re.search(r"\b[A-Z]+\b(?!\.md)", Path(path).name.split(".")[0] + "."))
@@ -164,8 +170,10 @@ def package():
     """The targets as SwiftPM understands Package.swift."""
     if not shutil.which("swift"):
         pytest.skip("there is no swift to read Package.swift with")
-    command = ["swift", "package", "--package-path", ROOT, "dump-package"]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["targets"]
+    # In a folder of its own, so that it waits for no build.
+    with tempfile.TemporaryDirectory() as scratch:
+        command = ["swift", "package", "--package-path", ROOT, "--scratch-path", scratch, "dump-package"]
+        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["targets"]
 
 
 def dependencies(target):
