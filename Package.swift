@@ -91,7 +91,8 @@ let package = Package(
             name: "TestSupport", dependencies: ["Base", "JSONText", "ModelGraph"], path: "Tests/Support",
             exclude: ["run_onnx.py"]),
         .target(
-            name: "DeviceSupport", dependencies: ["Base", "Silhouette", "VulkanCompute"], path: "Tests/DeviceSupport"),
+            name: "DeviceSupport", dependencies: ["Base", "CVulkan", "Silhouette", "VulkanCompute"],
+            path: "Tests/DeviceSupport"),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["JSONText", "ModelGraph", "TestSupport"]),
         .testTarget(

@@ -28,10 +28,6 @@ package final class VulkanBackend: InferenceBackend {
         self.init(device, precision: precision, shaders: .shared, cacheFolder: cacheFolder, tuning: tuning)
     }
 
-    package convenience init(_ device: LogicalDevice, precision: StoragePrecision, readPathNumber: Int) {
-        self.init(device, precision: precision, readPath: ReadPath(rawValue: readPathNumber) ?? .storage, chooser: nil)
-    }
-
     /// A backend with shaders of the caller's.
     package convenience init(
         _ device: LogicalDevice, precision: StoragePrecision, shaders: ShaderLibrary, cacheFolder: String? = nil,

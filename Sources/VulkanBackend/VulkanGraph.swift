@@ -20,10 +20,6 @@ final class VulkanGraph: DeviceTimedGraph, @unchecked Sendable {
     private let submission: Submission
     private var timed: (commands: RecordedCommands, stamps: TimestampPool)?
 
-    /// Dispatches and barriers of the network, copies aside.
-    var dispatchCount: Int { commands.dispatchCount }
-    var barrierCount: Int { commands.barrierCount }
-
     init(_ bound: BoundPlan) throws(VulkanError) {
         self.bound = bound
         graph = bound.plan.graph

@@ -12,10 +12,8 @@ enum FrameDevice {
     }
 
     /// A backend of its own for each test, on one device.
-    static func backend(_ precision: StoragePrecision = .float32, readPath: Int? = nil) throws -> VulkanBackend {
-        let device = try shared.get()
-        guard let readPath else { return VulkanBackend(device, precision: precision) }
-        return VulkanBackend(device, precision: precision, readPathNumber: readPath)
+    static func backend(_ precision: StoragePrecision = .float32, readPath: ReadPath? = nil) throws -> VulkanBackend {
+        VulkanBackend(try shared.get(), precision: precision, readPath: readPath, chooser: nil)
     }
 
     /// Records an issue for everything that the validation layers have said.

@@ -1,4 +1,3 @@
-import Effects
 import VulkanImaging
 import CPUBackend
 import Imaging
@@ -76,7 +75,6 @@ struct FrameResult: Equatable {
     var categories: [UInt8] = []
     var confidences: [[Float]] = []
     var scores: [Float] = []
-    var overlay: [UInt8] = []
 }
 
 enum TestPicture {
@@ -131,10 +129,6 @@ extension SegmentationSlot {
             result.scores = [Float](repeating: .nan, count: count * program.channelCount)
             result.scores.withUnsafeMutableBufferPointer { copyScores(of: index, into: $0) }
         }
-        if outputs.overlay != nil {
-            result.overlay = [UInt8](repeating: 1, count: count * 3)
-            result.overlay.withUnsafeMutableBufferPointer { copyOverlay(of: index, into: $0) }
-        }
         return result
     }
 }
@@ -184,15 +178,6 @@ extension FrameModel {
             result.confidences = planes.map { Array($0) }
             result.scores = [Float](repeating: .nan, count: count * trunk.shape(of: trunk.outputs[0]).channels)
             result.scores.withUnsafeMutableBufferPointer { sampler.scores(scores, into: $0) }
-        }
-        if let overlay = outputs.overlay {
-            let picture = picture.oriented(format.orientation)
-            let image = result.categories.withUnsafeBufferPointer {
-                Compositing.overlay(
-                    picture, categories: $0, palette: overlay.palette, opacity: overlay.opacity,
-                    over: format.background)
-            }
-            result.overlay = image.bytes
         }
         return result
     }

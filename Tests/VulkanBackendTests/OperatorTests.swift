@@ -6,14 +6,14 @@ import VulkanBackend
 import VulkanCompute
 
 /// Ways to read activations and weights beside precisions: every variant of the shaders.
-let variants: [(readPath: Int, precision: StoragePrecision)] = [0, 1, 2].flatMap { readPath in
+let variants: [(readPath: ReadPath, precision: StoragePrecision)] = ReadPath.allCases.flatMap { readPath in
     StoragePrecision.allCases.map { (readPath, $0) }
 }
 
 @Suite("Operators on Vulkan", .serialized, .needsVulkan)
 struct OperatorTests {
     @Test("agree with the float64 reference", arguments: variants)
-    func reference(readPath: Int, precision: StoragePrecision) throws {
+    func reference(readPath: ReadPath, precision: StoragePrecision) throws {
         let backend = try FrameDevice.backend(precision, readPath: readPath)
         let rules: TestSupport.Precision = precision == .float32 ? .float32 : .float16
         var failures: [OperatorFailure] = []

@@ -5,12 +5,10 @@ import VulkanCompute
 /// Where everything of a frame but the network's tensors lies in a device's memory.
 ///
 /// ```
-/// pictures | half resized | category masks not read back | what is read back: categories, confidences, scores, overlays,
-///                                                          categories at the picture's size
+/// pictures | half resized | what is read back: categories, confidences, scores, categories at the picture's size
 /// ```
-/// Rows of masks and overlays are filled up to whole groups of 4 pixels: a shader writes words, never single bytes. Results lie
-/// `[picture][row]`, confidences
-/// class by class.
+/// Rows of masks are filled up to whole groups of 4 pixels: a shader writes words, never single bytes.
+/// Results lie `[picture][row]`, confidences class by class.
 final class SegmentationMemory: Sendable {
     /// A result: where it lies, and how many bytes of it belong to one picture.
     struct Result: Sendable {
@@ -21,7 +19,7 @@ final class SegmentationMemory: Sendable {
     let pictures: BufferRange
     /// Pixels between the passes of the resize.
     let halfResized: BufferRange?
-    let categories, scores, overlay, pictureCategories: Result?
+    let categories, scores, pictureCategories: Result?
     /// One for each class that is wanted, at equal distances.
     let confidences: [Result]
     /// All results that the host wants, one after another.
@@ -48,14 +46,10 @@ final class SegmentationMemory: Sendable {
         }
         let pictures = reserve(format.picture.pixelCount * 4)
         let halfResized = reserve(halfResizedPixels * 4)
-        // An overlay is made of categories even where nobody reads those.
-        let needsCategories = outputs.categories || outputs.overlay != nil
-        let hidden = needsCategories && !outputs.categories ? reserve(masks.height * quads * 4) : nil
         let start = layout.byteCount
-        let categories = outputs.categories ? reserve(masks.height * quads * 4) : hidden
+        let categories = outputs.categories ? reserve(masks.height * quads * 4) : nil
         let confidences = outputs.confidenceClasses.compactMap { _ in reserve(masks.height * quads * 16) }
         let scores = outputs.scores ? reserve(masks.pixelCount * channels * 4) : nil
-        let overlay = outputs.overlay == nil ? nil : reserve(masks.height * quads * 12)
         let pictureCategories = pictureMasks.flatMap { reserve($0.height * (($0.width + 3) / 4) * 4) }
         precondition(layout.byteCount > start, "a frame without outputs")
 
@@ -69,7 +63,6 @@ final class SegmentationMemory: Sendable {
         self.categories = result(categories)
         self.confidences = confidences.compactMap(result)
         self.scores = result(scores)
-        self.overlay = result(overlay)
         self.pictureCategories = result(pictureCategories)
         results = buffer.range(start, layout.byteCount - start)
     }

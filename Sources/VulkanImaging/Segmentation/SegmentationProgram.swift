@@ -23,8 +23,6 @@ package final class SegmentationProgram: Sendable {
     package let classCount: Int
     /// Dispatches of the network alone.
     package let networkDispatchCount: Int
-    /// Dispatches of a frame.
-    package let dispatchCount: Int
 
     /// Size of the category mask that comes besides. Nil: there is none.
     let pictureMaskSize: PixelSize?
@@ -49,11 +47,10 @@ package final class SegmentationProgram: Sendable {
         let geometry = network.geometry(for: format)
         let channels = network.output.channels
         precondition(
-            (!outputs.categories && !outputs.pictureCategories && outputs.overlay == nil) || channels <= 256,
+            (!outputs.categories && !outputs.pictureCategories) || channels <= 256,
             "a byte a pixel holds 256 classes")
         precondition(
             outputs.confidenceClasses.allSatisfy { (0..<max(2, channels)).contains($0) }, "a class that there is not")
-        precondition(outputs.overlay == nil || format.maskSize == .picture, "an overlay has the picture's size")
 
         let isWhole = network.needsWholeGraph(for: format)
         let plan = try network.plan(isWhole: isWhole, batch: format.batch)
@@ -90,7 +87,6 @@ package final class SegmentationProgram: Sendable {
         }
         commands = frame.commands
         networkDispatchCount = plan.commands.count
-        dispatchCount = commands.count
         // A mistake in the shapes shows here, not with the first frame.
         _ = try RecordedCommands(device, commands)
     }

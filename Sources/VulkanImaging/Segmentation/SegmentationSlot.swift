@@ -69,8 +69,8 @@ package final class SegmentationSlot: @unchecked Sendable {
     /// Copies the category mask of a picture: a byte a pixel, 0 where the network has not seen it.
     package func copyCategories(of index: Int = 0, into categories: UnsafeMutableBufferPointer<UInt8>) {
         copy(
-            program.format.outputs.categories ? program.memory.categories : nil, of: index,
-            rowByteCount: program.maskSize.width, stride: quads * 4, into: UnsafeMutableRawBufferPointer(categories))
+            program.memory.categories, of: index, rowByteCount: program.maskSize.width, stride: quads * 4,
+            into: UnsafeMutableRawBufferPointer(categories))
     }
 
     /// Copies the category mask of a picture that has the picture's size.
@@ -101,13 +101,6 @@ package final class SegmentationSlot: @unchecked Sendable {
         copy(
             program.memory.scores, of: index, rowByteCount: rowByteCount, stride: rowByteCount,
             into: UnsafeMutableRawBufferPointer(scores))
-    }
-
-    /// Copies the upright picture with the classes' colours over it: RGB, without row padding.
-    package func copyOverlay(of index: Int = 0, into pixels: UnsafeMutableBufferPointer<UInt8>) {
-        copy(
-            program.memory.overlay, of: index, rowByteCount: program.maskSize.width * 3, stride: quads * 12,
-            into: UnsafeMutableRawBufferPointer(pixels))
     }
 
     /// Groups of 4 pixels in a row of a mask.
