@@ -186,22 +186,15 @@ extension FrameModel {
         _ shape: Shape, _ head: ScoreHead, _ geometry: FitGeometry, _ format: SegmentationFormat, on backend: CPUBackend
     ) -> ScoreSampler {
         let output = graph.shape(of: graph.outputs[0]).extent
-        let (network, seen, shown) = (geometry.network, geometry.source, geometry.target)
-        let isPicture = format.maskSize == .picture
-        let coversAll = shown == PixelRect(network) && seen == PixelRect(geometry.picture)
-        let region =
-            coversAll || !isPicture
-            ? nil
-            : ScoreRegion(
-                rows: .init(
-                    showing: shown.y..<shown.y + shown.height, of: network.height, output: output.height,
-                    at: seen.y..<seen.y + seen.height),
-                columns: .init(
-                    showing: shown.x..<shown.x + shown.width, of: network.width, output: output.width,
-                    at: seen.x..<seen.x + seen.width))
-        let target =
-            isPicture ? Extent(height: geometry.picture.height, width: geometry.picture.width) : output
-        return ScoreSampler(
-            scores: shape, head: head, kind: kind, target: target, region: region, backend: backend)
+        guard format.maskSize == .source else {
+            return ScoreSampler(scores: shape, head: head, kind: kind, target: output, backend: backend)
+        }
+        let (picture, network) = (geometry.picture, geometry.network)
+        let (seen, shown) = (geometry.source, geometry.target)
+        let target = Extent(height: picture.height, width: picture.width)
+        let region = ScoreRegion(
+            seen: (seen.rows, seen.columns), of: target, shown: (shown.rows, shown.columns),
+            of: Extent(height: network.height, width: network.width), output: output)
+        return ScoreSampler(scores: shape, head: head, kind: kind, target: target, region: region, backend: backend)
     }
 }

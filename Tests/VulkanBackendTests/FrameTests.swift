@@ -97,7 +97,7 @@ struct FrameTests {
                 width: 257, height: 257, order: .rgb, scale: [Float](repeating: 1 / 127.5, count: 3),
                 bias: [-1, -1, -1]), outputKind: .logits)
         let size = PixelSize(width: 640, height: 480)
-        func slot(_ maskSize: SegmentationFormat.MaskSize, _ outputs: SegmentationOutputs) throws -> SegmentationSlot {
+        func slot(_ maskSize: MaskSize, _ outputs: SegmentationOutputs) throws -> SegmentationSlot {
             try SegmentationProgram(
                 network, format: SegmentationFormat(picture: size, maskSize: maskSize, outputs: outputs)
             )
@@ -110,7 +110,7 @@ struct FrameTests {
         #expect(categories.dispatchCount == 60)
         #expect(categories.barrierCount == 60)
         // Confidences need no barrier beside the mask.
-        let both = try slot(.picture, SegmentationOutputs(confidenceClasses: [0]))
+        let both = try slot(.source, SegmentationOutputs(confidenceClasses: [0]))
         #expect(both.dispatchCount == 61 && both.barrierCount == 60)
     }
 

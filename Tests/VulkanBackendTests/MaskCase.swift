@@ -14,7 +14,7 @@ struct MaskCase: Sendable, CustomStringConvertible {
     var kind: OutputKind = .logits
     var picture: PixelSize
     var fit: Fit = .stretch
-    var maskSize: SegmentationFormat.MaskSize = .picture
+    var maskSize: MaskSize = .source
 
     var description: String {
         let steps = resizes.map { "\($0.extent) \($0.convention)" } + ["\(activation)", "\(kind)"]
@@ -33,7 +33,7 @@ struct MaskCase: Sendable, CustomStringConvertible {
                 cases.append(MaskCase(scores: 9, channels: 21, resizes: aligned, picture: picture, fit: fit))
             }
         }
-        for maskSize in SegmentationFormat.MaskSize.allCases {
+        for maskSize in MaskSize.allCases {
             for (activation, kind) in [
                 (ScoreHead.Activation.none, OutputKind.logits), (.none, .probabilities), (.softmax, .probabilities),
                 (.sigmoid, .probabilities),

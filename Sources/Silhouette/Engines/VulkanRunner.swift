@@ -141,7 +141,7 @@ extension SegmentationFormat {
     /// Frames of one size, for a request.
     fileprivate init(_ picture: PixelSize, _ request: MaskRequest) {
         self.init(
-            picture: picture, fit: request.fit, maskSize: request.size == .source ? .picture : .model,
+            picture: picture, fit: request.fit, maskSize: request.size,
             outputs: SegmentationOutputs(
                 categories: request.wantsCategories, confidenceClasses: request.confidenceClasses,
                 scores: request.wantsScores || request.subjectClasses != nil,

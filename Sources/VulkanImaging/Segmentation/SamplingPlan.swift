@@ -33,7 +33,7 @@ struct SamplingPlan: Sendable {
 
     /// Whether masks of `format` are another map than the network's output.
     static func resamples(_ format: SegmentationFormat, _ geometry: FitGeometry, output: Extent) -> Bool {
-        guard format.maskSize == .picture else { return false }
+        guard format.maskSize == .source else { return false }
         return region(geometry, output: output) != nil || Extent(geometry.picture) != output
     }
 
@@ -46,9 +46,9 @@ struct SamplingPlan: Sendable {
         format: SegmentationFormat
     ) {
         self.scores = scores
-        let target = format.maskSize == .picture ? Extent(geometry.picture) : output
+        let target = format.maskSize == .source ? Extent(geometry.picture) : output
         masks = PixelSize(width: target.width, height: target.height)
-        let region = format.maskSize == .picture ? Self.region(geometry, output: output) : nil
+        let region = format.maskSize == .source ? Self.region(geometry, output: output) : nil
         var resizes = head?.resizes ?? []
         if region == nil && target != output {
             resizes.append(ScoreHead.Resize(extent: target, convention: .halfPixel))
@@ -70,17 +70,12 @@ struct SamplingPlan: Sendable {
         threshold = confidence == .sigmoid ? 0 : 0.5
     }
 
-    /// Which part of the masks shows which part of the network's output; nil where the whole shows the whole.
+    /// What masks of the picture's size show.
     private static func region(_ geometry: FitGeometry, output: Extent) -> ScoreRegion? {
-        let (input, seen, shown) = (geometry.network, geometry.source, geometry.target)
-        if shown == PixelRect(input), seen == PixelRect(geometry.picture) { return nil }
+        let (seen, shown) = (geometry.source, geometry.target)
         return ScoreRegion(
-            rows: ScoreRegion.Span(
-                showing: shown.y..<shown.y + shown.height, of: input.height, output: output.height,
-                at: seen.y..<seen.y + seen.height),
-            columns: ScoreRegion.Span(
-                showing: shown.x..<shown.x + shown.width, of: input.width, output: output.width,
-                at: seen.x..<seen.x + seen.width))
+            seen: (seen.rows, seen.columns), of: Extent(geometry.picture), shown: (shown.rows, shown.columns),
+            of: Extent(geometry.network), output: output)
     }
 }
 

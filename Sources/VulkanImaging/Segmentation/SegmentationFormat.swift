@@ -4,21 +4,13 @@ import ModelGraph
 
 /// What frames look like, and what is wanted of them: everything that a `SegmentationProgram` is compiled for.
 package struct SegmentationFormat: Hashable, Sendable {
-    /// Size of masks.
-    package enum MaskSize: String, Hashable, Sendable, CaseIterable {
-        /// The picture's, turned upright.
-        case picture
-        /// The network's output's.
-        case model
-    }
-
     /// Size of the pictures as they are stored.
     package var picture: PixelSize
     /// How they have to be turned; masks are upright.
     package var orientation: Orientation
     /// How they are brought to the network's size.
     package var fit: Fit
-    /// Size of the masks.
+    /// `.source` is the size of the upright picture.
     package var maskSize: MaskSize
     /// What is computed.
     package var outputs: SegmentationOutputs
@@ -31,7 +23,7 @@ package struct SegmentationFormat: Hashable, Sendable {
 
     /// Creates a format; the sides of `picture` and the batch are at least 1.
     package init(
-        picture: PixelSize, orientation: Orientation = .up, fit: Fit = .stretch, maskSize: MaskSize = .picture,
+        picture: PixelSize, orientation: Orientation = .up, fit: Fit = .stretch, maskSize: MaskSize = .source,
         outputs: SegmentationOutputs = SegmentationOutputs(), background: RGBColor = .white,
         padding: RGBColor = .middleGray,
         batch: Int = 1
@@ -75,7 +67,7 @@ extension SegmentationFormat {
     /// The same frames with masks of the picture's size.
     var atPictureSize: SegmentationFormat {
         var format = self
-        format.maskSize = .picture
+        format.maskSize = .source
         return format
     }
 }
