@@ -91,7 +91,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["Base", "JSONText", "ModelGraph"], path: "Tests/Support",
             exclude: ["run_onnx.py"]),
         .target(
-            name: "DeviceSupport", dependencies: ["Base", "CVulkan", "Silhouette", "VulkanCompute"],
+            name: "DeviceSupport", dependencies: ["Base", "CVulkan", "Silhouette", "VulkanBackend", "VulkanCompute"],
             path: "Tests/DeviceSupport"),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["JSONText", "ModelGraph", "TestSupport"]),
@@ -106,9 +106,14 @@ let package = Package(
         .testTarget(
             name: "VulkanBackendTests",
             dependencies: [
-                "Base", "VulkanBackend", "VulkanImaging", "VulkanCompute", "Verification", "CPUBackend", "ModelGraph",
-                "Imaging", "Effects",
-                "TestSupport", "DeviceSupport",
+                "Base", "VulkanBackend", "VulkanCompute", "Verification", "CPUBackend", "ModelGraph", "TestSupport",
+                "DeviceSupport",
+            ]),
+        .testTarget(
+            name: "VulkanImagingTests",
+            dependencies: [
+                "Base", "VulkanImaging", "VulkanBackend", "VulkanCompute", "CPUBackend", "ModelGraph", "Imaging",
+                "Effects", "TestSupport", "DeviceSupport",
             ]),
         .testTarget(name: "EmbedShadersTests", dependencies: ["VulkanBackend", "TestSupport"]),
         .testTarget(name: "VideoTests", dependencies: ["Video", "Imaging", "TestSupport"]),

@@ -20,7 +20,7 @@ package final class ScoreSampler: @unchecked Sendable {
 
     private let shape: Shape
     private let isSubjectOnly: Bool
-    private let activation: ScoreHead.Activation
+    private let activation: HeadActivation
     private let kind: OutputKind
     private let backend: CPUBackend
     private let rows, columns: SampleTable

@@ -103,7 +103,8 @@ struct Fields {
 
     private func text(_ value: JSON, _ key: String) throws(ModelFault) -> String {
         guard case .string(let text) = value else { throw fault("\(key): is \(value.kind), expected a string") }
-        guard !text.isEmpty, text.utf8.count <= Limits.nameByteCount, text.unicodeScalars.allSatisfy(isPrintable) else {
+        guard !text.isEmpty, text.utf8.count <= ModelLimits.nameByteCount, text.unicodeScalars.allSatisfy(isPrintable)
+        else {
             throw fault("\(key): \(printable(text)) is empty, too long or not printable")
         }
         return text

@@ -23,8 +23,8 @@ final class MappedFile: Weights.Storage {
         }
         guard status.st_mode & S_IFMT == S_IFREG else { throw ModelFault("is not a regular file") }
         let byteCount = Int(status.st_size)
-        guard byteCount <= Limits.fileByteCount else {
-            throw ModelFault("has \(byteCount) bytes, more than the limit of \(Limits.fileByteCount)")
+        guard byteCount <= ModelLimits.fileByteCount else {
+            throw ModelFault("has \(byteCount) bytes, more than the limit of \(ModelLimits.fileByteCount)")
         }
         guard byteCount > 0 else { throw ModelFault("is empty") }
         let address = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)

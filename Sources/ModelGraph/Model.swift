@@ -27,32 +27,19 @@ package struct Model: Sendable {
 
 /// How an 8-bit picture becomes a network's input: `byte * scale[c] + bias[c]` for each channel c.
 package struct ModelInput: Hashable, Sendable {
-    /// The channels that the network sees, in its order.
-    package enum Order: String, Hashable, Sendable, CaseIterable {
-        /// Red, green, blue.
-        case rgb = "RGB"
-        /// Blue, green, red.
-        case bgr = "BGR"
-        /// One channel of brightness.
-        case gray = "GRAY"
-
-        /// Number of channels.
-        package var channelCount: Int { self == .gray ? 1 : 3 }
-    }
-
     /// Columns of the input.
     package var width: Int
     /// Rows of the input.
     package var height: Int
     /// The channels.
-    package var order: Order
+    package var order: ChannelOrder
     /// Factor of each channel, in `order`.
     package var scale: [Float]
     /// What is added to each channel, in `order`.
     package var bias: [Float]
 
     /// Creates a description of an input; one scale and one bias for each channel.
-    package init(width: Int, height: Int, order: Order, scale: [Float], bias: [Float]) {
+    package init(width: Int, height: Int, order: ChannelOrder, scale: [Float], bias: [Float]) {
         precondition(scale.count == order.channelCount && bias.count == order.channelCount)
         self.width = width
         self.height = height
@@ -63,6 +50,16 @@ package struct ModelInput: Hashable, Sendable {
 
     /// Extent of the graph's input.
     package var shape: Shape { Shape(height: height, width: width, channels: order.channelCount) }
+}
+
+/// The channels that a network sees, in its order.
+package enum ChannelOrder: String, Hashable, Sendable, CaseIterable {
+    case rgb = "RGB"
+    case bgr = "BGR"
+    /// One channel of brightness.
+    case gray = "GRAY"
+
+    package var channelCount: Int { self == .gray ? 1 : 3 }
 }
 
 /// What the values of a network's output mean.

@@ -49,11 +49,11 @@ package final class VulkanBackend: InferenceBackend {
         self.readPath = readPath ?? .best(for: device.physical.limits)
         self.chooser = chooser
         pipelines = PipelineStore(
-            device, shaders: shaders, folder: cacheFolder.map { PipelineCacheFolder(path: $0) })
+            device, shaders: shaders, folder: cacheFolder.map { DeviceCacheFolder(path: $0) })
     }
 
     /// Keeps what the driver has compiled so far in the cache folder, for the next start.
-    package func keepCompiledShaders() { pipelines.keep() }
+    package func saveCompiledShaders() { pipelines.save() }
 
     /// As in `llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan, fp32)`.
     package var deviceName: String { "\(device.physical.name) (Vulkan, \(precision.rawValue))" }
@@ -62,7 +62,7 @@ package final class VulkanBackend: InferenceBackend {
     ///
     /// - Throws: `VulkanError` when the device has too little memory or cannot do a layer.
     package func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
-        defer { pipelines.keep() }
+        defer { pipelines.save() }
         return try VulkanGraph(bind(graph, batch: batch))
     }
 
@@ -95,7 +95,7 @@ extension Tuner {
         self.init(
             level, limits: device.physical.limits,
             record: TuningRecord(
-                folder: shaders.isShared ? folder : nil, identity: device.physical.cacheIdentity),
+                folder: shaders.isBuiltIn ? folder : nil, identity: device.physical.cacheIdentity),
             shaderDigest: shaders.digest,
             now: { (ContinuousClock.now - start) / .seconds(1) },
             prepare: {

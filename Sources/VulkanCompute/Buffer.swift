@@ -114,23 +114,19 @@ package struct BufferRange: Sendable {
     package var contents: UnsafeMutableRawPointer? { buffer.contents.map { $0 + offset } }
 }
 
-/// A range seen as texels: what `texelFetch` reads.
-package final class TexelView: @unchecked Sendable {
-    /// How a texel is stored.
-    package enum Format: Sendable {
-        /// Four float32.
-        case float32x4
-        /// Four float16.
-        case float16x4
+/// How a texel is stored.
+package enum TexelFormat: Sendable {
+    case float32x4, float16x4
 
-        /// Bytes of a texel.
-        package var byteCount: Int { self == .float32x4 ? 16 : 8 }
+    package var byteCount: Int { self == .float32x4 ? 16 : 8 }
 
-        var format: VkFormat {
-            self == .float32x4 ? VK_FORMAT_R32G32B32A32_SFLOAT : VK_FORMAT_R16G16B16A16_SFLOAT
-        }
+    fileprivate var vkFormat: VkFormat {
+        self == .float32x4 ? VK_FORMAT_R32G32B32A32_SFLOAT : VK_FORMAT_R16G16B16A16_SFLOAT
     }
+}
 
+/// A range seen as texels: what `texelFetch` reads.
+package final class TexelBufferView: @unchecked Sendable {
     /// What is seen.
     package let range: BufferRange
     /// Texels in it.
@@ -138,14 +134,14 @@ package final class TexelView: @unchecked Sendable {
     let handle: VkBufferView
 
     /// Creates a view; the range must begin at a multiple of the device's texel alignment.
-    package init(_ range: BufferRange, _ format: Format) throws(VulkanError) {
+    package init(_ range: BufferRange, _ format: TexelFormat) throws(VulkanError) {
         self.range = range
         texelCount = range.byteCount / format.byteCount
         let device = range.buffer.device
         var info = VkBufferViewCreateInfo()
         info.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO
         info.buffer = range.buffer.handle
-        info.format = format.format
+        info.format = format.vkFormat
         info.offset = VkDeviceSize(range.offset)
         info.range = VkDeviceSize(range.byteCount)
         var made: VkBufferView?

@@ -17,7 +17,7 @@ package protocol DeviceCandidate {
     /// The device's name.
     var name: String { get }
     /// What kind of processor it is.
-    var kind: PhysicalDevice.Kind { get }
+    var kind: DeviceKind { get }
     /// Bytes of its largest memory of its own.
     var memoryByteCount: Int { get }
     /// Why it cannot be used; nil where it can.
@@ -26,7 +26,7 @@ package protocol DeviceCandidate {
 
 extension PhysicalDevice: DeviceCandidate {}
 
-extension PhysicalDevice.Kind {
+extension DeviceKind {
     /// Place in the order of preference: a card of its own first, software last.
     package var rank: Int {
         switch self {

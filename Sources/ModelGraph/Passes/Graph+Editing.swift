@@ -46,7 +46,7 @@ extension Graph {
 }
 
 /// Gives names to layers and tensors that passes add.
-struct NameSource {
+struct NameGenerator {
     private var taken: Set<String>
 
     init(_ graph: Graph) { taken = Set(graph.layers.map(\.name) + graph.tensors.map(\.name)) }

@@ -68,7 +68,7 @@ extension Graph {
             guard case .convolution(let convolution) = layer.operation, convolution.groups > 1 else { continue }
             let taps = convolution.kernel.height * convolution.kernel.width
             byteCount += taps * shape(of: layer.inputs[0]).channels * convolution.weights.shape[0] * 4
-            guard byteCount <= Limits.fileByteCount else {
+            guard byteCount <= ModelLimits.fileByteCount else {
                 throw VulkanError(
                     "vkAllocateMemory",
                     .unsupported(

@@ -62,7 +62,7 @@ struct SamplingPlan: Sendable {
             case nil: .identity
             case .softmax?: .softmax
             case .sigmoid?: .sigmoid
-            case ScoreHead.Activation.none?:
+            case HeadActivation.none?:
                 kind == .probabilities ? .identity : isSubjectOnly ? .sigmoid : .softmax
             }
         confidence = whole

@@ -18,7 +18,7 @@ final class SegmentationMemory: Sendable {
 
     let pictures: BufferRange
     /// Pixels between the passes of the resize.
-    let halfResized: BufferRange?
+    let resizeIntermediate: BufferRange?
     let categories, scores, pictureCategories: Result?
     /// One for each class that is wanted, at equal distances.
     let confidences: [Result]
@@ -31,10 +31,10 @@ final class SegmentationMemory: Sendable {
     ///   - masks: Size of the masks.
     ///   - pictureMasks: Size of a category mask besides. Nil: there is none.
     ///   - channels: Channels of the network's output.
-    ///   - halfResizedPixels: Pixels of one picture between the passes of the resize, 0 where there is one pass.
+    ///   - intermediatePixels: Pixels of one picture between the passes of the resize, 0 where there is one pass.
     init(
         _ device: LogicalDevice, format: SegmentationFormat, masks: PixelSize, pictureMasks: PixelSize?, channels: Int,
-        halfResizedPixels: Int
+        intermediatePixels: Int
     ) throws(VulkanError) {
         let outputs = format.outputs
         let quads = (masks.width + 3) / 4
@@ -45,7 +45,7 @@ final class SegmentationMemory: Sendable {
             return (layout.reserve(bytesPerPicture * format.batch), bytesPerPicture)
         }
         let pictures = reserve(format.picture.pixelCount * 4)
-        let halfResized = reserve(halfResizedPixels * 4)
+        let resizeIntermediate = reserve(intermediatePixels * 4)
         let start = layout.byteCount
         let categories = outputs.categories ? reserve(masks.height * quads * 4) : nil
         let confidences = outputs.confidenceClasses.compactMap { _ in reserve(masks.height * quads * 16) }
@@ -59,7 +59,7 @@ final class SegmentationMemory: Sendable {
             place.map { Result(range: range($0), bytesPerPicture: $0.byteCount) }
         }
         self.pictures = range(pictures!)  // a picture has pixels
-        self.halfResized = halfResized.map(range)
+        self.resizeIntermediate = resizeIntermediate.map(range)
         self.categories = result(categories)
         self.confidences = confidences.compactMap(result)
         self.scores = result(scores)

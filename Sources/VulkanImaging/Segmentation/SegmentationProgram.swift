@@ -64,7 +64,7 @@ package final class SegmentationProgram: Sendable {
         let passes = ResamplePass.passes(for: geometry, stored: format.picture, orientation: format.orientation)
         let memory = try SegmentationMemory(
             backend.device, format: format, masks: sampling.masks, pictureMasks: pictureSampling?.masks,
-            channels: channels, halfResizedPixels: passes.count > 1 ? passes[0].size.pixelCount : 0)
+            channels: channels, intermediatePixels: passes.count > 1 ? passes[0].size.pixelCount : 0)
 
         self.format = format
         self.geometry = geometry
@@ -88,7 +88,7 @@ package final class SegmentationProgram: Sendable {
         commands = frame.commands
         networkDispatchCount = plan.commands.count
         // A mistake in the shapes shows here, not with the first frame.
-        _ = try RecordedCommands(device, commands)
+        _ = try CommandBuffer(device, commands)
     }
 
     /// Takes upload and read-back memory for one frame in flight, and records its commands.

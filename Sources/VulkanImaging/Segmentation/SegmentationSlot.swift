@@ -13,14 +13,14 @@ package final class SegmentationSlot: @unchecked Sendable {
     package private(set) var isInFlight = false
 
     private let upload, readback: Buffer
-    private let recorded: RecordedCommands
+    private let recorded: CommandBuffer
     private let submission: Submission
 
     init(_ program: SegmentationProgram, omittedBarrier: Int?) throws(VulkanError) {
         self.program = program
         upload = try Buffer(program.device, byteCount: program.memory.pictures.byteCount, .upload)
         readback = try Buffer(program.device, byteCount: program.memory.results.byteCount, .readback)
-        recorded = try RecordedCommands(
+        recorded = try CommandBuffer(
             program.device, program.commands(from: upload, to: readback), timestamps: nil,
             omittedBarrier: omittedBarrier)
         submission = try Submission(program.device)

@@ -21,8 +21,7 @@ struct FrameModel: Sendable {
     init(_ model: Model) { self.init(graph: model.graph, input: model.input, kind: model.outputKind) }
 
     /// A network that gives back its input, so that a frame's scores are the normalised picture.
-    static func identity(_ extent: Extent, order: ModelInput.Order, scale: [Float], bias: [Float]) throws -> FrameModel
-    {
+    static func identity(_ extent: Extent, order: ChannelOrder, scale: [Float], bias: [Float]) throws -> FrameModel {
         let channels = order.channelCount
         var graph = Graph(name: "identity")
         let input = graph.addInput("picture", Shape(height: extent.height, width: extent.width, channels: channels))
@@ -41,7 +40,7 @@ struct FrameModel: Sendable {
     /// A network of one pointwise convolution, some resizes and an activation.
     static func classes(
         _ extent: Extent, channels: Int, resizes: [ScoreHead.Resize] = [],
-        activation: ScoreHead.Activation = .none, kind: OutputKind = .logits
+        activation: HeadActivation = .none, kind: OutputKind = .logits
     ) throws -> FrameModel {
         var random = SeededGenerator(seed: UInt64(channels))
         var graph = Graph(name: "classes")

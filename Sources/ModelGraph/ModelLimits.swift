@@ -1,5 +1,5 @@
 /// Bounds on what a model may ask for: products of sizes cannot overflow, and memory is bounded before it is taken.
-package enum Limits {
+package enum ModelLimits {
     /// Rows or columns of a map.
     package static let side = 16_384
     /// Channels of a map.

@@ -10,7 +10,7 @@ struct MaskCase: Sendable, CustomStringConvertible {
     var scores: Extent
     var channels: Int
     var resizes: [ScoreHead.Resize] = []
-    var activation: ScoreHead.Activation = .none
+    var activation: HeadActivation = .none
     var kind: OutputKind = .logits
     var picture: PixelSize
     var fit: Fit = .stretch
@@ -35,7 +35,7 @@ struct MaskCase: Sendable, CustomStringConvertible {
         }
         for maskSize in MaskSize.allCases {
             for (activation, kind) in [
-                (ScoreHead.Activation.none, OutputKind.logits), (.none, .probabilities), (.softmax, .probabilities),
+                (HeadActivation.none, OutputKind.logits), (.none, .probabilities), (.softmax, .probabilities),
                 (.sigmoid, .probabilities),
             ] {
                 for channels in [1, 2, 5] where channels > 1 || activation != .softmax {
