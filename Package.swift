@@ -93,6 +93,7 @@ let package = Package(
         .target(
             name: "DeviceSupport", dependencies: ["Base", "CVulkan", "Silhouette", "VulkanBackend", "VulkanCompute"],
             path: "Tests/DeviceSupport"),
+        .testTarget(name: "BaseTests", dependencies: ["Base"]),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["JSONText", "ModelGraph", "TestSupport"]),
         .testTarget(
