@@ -9,7 +9,6 @@ package struct TileScores {
         var row, column: Int
     }
 
-    /// Keeps none.
     package init() {}
 
     /// Tiles whose scores are kept.
@@ -47,7 +46,6 @@ package struct BlendOutputs {
     /// the distance from one to the next.
     package var reader: ((_ pixel: Int, _ count: Int, _ values: UnsafePointer<Float>, _ stride: Int) -> Void)?
 
-    /// Makes nothing.
     package init() {}
 }
 

@@ -33,8 +33,6 @@ package final class ScoreSampler: @unchecked Sendable {
     /// Activated scores at the model's size, where the picture's come from those.
     private let modelSize: (sampler: ScoreSampler, scores: FloatBuffer)?
 
-    /// Creates a sampler.
-    ///
     /// - Parameters:
     ///   - shape: Extent of the trunk's output.
     ///   - head: What the model does to it.
