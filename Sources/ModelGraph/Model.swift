@@ -2,7 +2,6 @@
 ///
 /// The weights stay in the file, which is mapped into memory for as long as the model or a graph made of it is in use.
 package struct Model: Sendable {
-    /// The network's name.
     package let name: String
     /// The layers, as the file lists them.
     package let graph: Graph
@@ -27,11 +26,8 @@ package struct Model: Sendable {
 
 /// How an 8-bit picture becomes a network's input: `byte * scale[c] + bias[c]` for each channel c.
 package struct ModelInput: Hashable, Sendable {
-    /// Columns of the input.
     package var width: Int
-    /// Rows of the input.
     package var height: Int
-    /// The channels.
     package var order: ChannelOrder
     /// Factor of each channel, in `order`.
     package var scale: [Float]
@@ -48,7 +44,6 @@ package struct ModelInput: Hashable, Sendable {
         self.bias = bias
     }
 
-    /// Extent of the graph's input.
     package var shape: Shape { Shape(height: height, width: width, channels: order.channelCount) }
 }
 
@@ -75,7 +70,6 @@ package struct PaletteColor: Hashable, Sendable {
     /// Intensity, 0 to 255.
     package var red, green, blue: UInt8
 
-    /// Creates a colour.
     package init(red: UInt8, green: UInt8, blue: UInt8) {
         self.red = red
         self.green = green
@@ -89,12 +83,10 @@ package struct ModelSource: Hashable, Sendable {
     package var file: String?
     /// SHA-256 of that file, in hexadecimal.
     package var sha256: String?
-    /// Licence of the network.
     package var licence: String?
     /// Address where it was published.
     package var upstream: String?
 
-    /// Creates a description of a source.
     package init(file: String? = nil, sha256: String? = nil, licence: String? = nil, upstream: String? = nil) {
         self.file = file
         self.sha256 = sha256

@@ -25,12 +25,9 @@ package struct ScoreRegion: Hashable, Sendable {
         }
     }
 
-    /// The vertical axis.
     package var rows: Span
-    /// The horizontal axis.
     package var columns: Span
 
-    /// Creates a region.
     package init(rows: Span, columns: Span) {
         self.rows = rows
         self.columns = columns

@@ -8,7 +8,6 @@ package struct Kernel: Hashable, Sendable {
     var variant: String
     /// Specialisation constants from 0 on; the first is the number of invocations in a workgroup.
     var constants: [UInt32]
-    /// What it reads and writes.
     var interface: ShaderInterface
 
     package init(shader: String, variant: String, constants: [UInt32], interface: ShaderInterface) {

@@ -17,8 +17,6 @@ package final class PipelineStore: Sendable {
         var savedByteCount: Int
     }
 
-    /// Creates a store.
-    ///
     /// - Parameter folder: Where what the driver has compiled is kept between runs; nil for nowhere.
     init(_ device: LogicalDevice, shaders: ShaderLibrary = .shared, folder: DeviceCacheFolder?) {
         self.device = device
@@ -29,7 +27,6 @@ package final class PipelineStore: Sendable {
         state = Locked(State(savedByteCount: data.count))
     }
 
-    /// The pipeline of a kernel.
     package func pipeline(_ kernel: Kernel) throws(VulkanError) -> Pipeline {
         try state.withLock { state throws(VulkanError) in
             if let pipeline = state.pipelines[kernel] { return pipeline }

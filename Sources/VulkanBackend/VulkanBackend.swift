@@ -3,9 +3,7 @@ import VulkanCompute
 
 /// Runs networks on a Vulkan device.
 package final class VulkanBackend: InferenceBackend {
-    /// The device.
     package let device: LogicalDevice
-    /// How activations are stored.
     package let precision: StoragePrecision
     package let readPath: ReadPath
     package let pipelines: PipelineStore
@@ -14,8 +12,6 @@ package final class VulkanBackend: InferenceBackend {
     /// How long a device may take for one run before it counts as lost.
     static let timeoutNanoseconds: UInt64 = 60_000_000_000
 
-    /// Creates a backend on a device.
-    ///
     /// - Parameters:
     ///   - precision: How activations are stored.
     ///   - cacheFolder: Where the driver's compiled shaders, and what is found out when tuning, are kept between runs; nil for

@@ -79,7 +79,7 @@ final class VulkanGraph: DeviceTimedGraph, @unchecked Sendable {
     }
 }
 
-/// Tensors on their way between the host and the device.
+/// A buffer that the host sees, for tensors on their way to the device or back.
 private final class StagingBuffer: Sendable {
     /// The copies between the staging buffer and the arena.
     let commands: [Command]
@@ -123,7 +123,7 @@ private final class StagingBuffer: Sendable {
     }
 }
 
-/// The layout of an activation on a device: `[block of 4 channels][picture][pixel][lane]`.
+/// The layout of an activation on a device: `[block of 4 channels][picture][pixel][lane]`. ncnn calls it pack4, MNN NC4HW4.
 struct BlockedTensor: Sendable {
     let shape: Shape
     let batch: Int

@@ -12,9 +12,7 @@ package final class Buffer: @unchecked Sendable {
         case readback
     }
 
-    /// Who owns the memory.
     package let device: LogicalDevice
-    /// Size, in bytes.
     package let byteCount: Int
     /// Where it lies for the host; nil where the host does not see it.
     package let contents: UnsafeMutableRawPointer?
@@ -91,23 +89,18 @@ package final class Buffer: @unchecked Sendable {
         vkFreeMemory(device.handle, memory, nil)
     }
 
-    /// The whole of it.
     package var all: BufferRange { BufferRange(buffer: self, offset: 0, byteCount: byteCount) }
 
-    /// A part of it.
     package func range(_ offset: Int, _ byteCount: Int) -> BufferRange {
         precondition(offset >= 0 && byteCount > 0 && offset + byteCount <= self.byteCount, "a range outside its buffer")
         return BufferRange(buffer: self, offset: offset, byteCount: byteCount)
     }
 }
 
-/// A part of a buffer.
 package struct BufferRange: Sendable {
-    /// What it is a part of.
     package let buffer: Buffer
     /// Where it begins, in bytes.
     package let offset: Int
-    /// How long it is, in bytes.
     package let byteCount: Int
 
     /// Where it begins for the host; nil where the host does not see it.
@@ -127,9 +120,7 @@ package enum TexelFormat: Sendable {
 
 /// A range seen as texels: what `texelFetch` reads.
 package final class TexelBufferView: @unchecked Sendable {
-    /// What is seen.
     package let range: BufferRange
-    /// Texels in it.
     package let texelCount: Int
     let handle: VkBufferView
 

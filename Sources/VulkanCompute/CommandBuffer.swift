@@ -11,20 +11,17 @@ package enum Command: Sendable {
 
     /// What a dispatch runs, on what, and how much of it.
     package struct Dispatch: Sendable {
-        /// The compiled shader.
         package var pipeline: Pipeline
         /// One for each of the shader's bindings.
         package var resources: [Descriptor]
         /// The push constants, 32 bits each.
         package var pushConstants: [UInt32]
-        /// Workgroups in each direction.
         package var workgroups: (x: Int, y: Int, z: Int)
         /// What the dispatch reads and writes.
         package var reads, writes: [BufferRange]
         /// For people: the layer that it does.
         package var name: String
 
-        /// Creates a dispatch.
         package init(
             name: String, _ pipeline: Pipeline, _ resources: [Descriptor], pushConstants: [UInt32],
             workgroups: (x: Int, y: Int, z: Int), reads: [BufferRange], writes: [BufferRange]
@@ -42,7 +39,6 @@ package enum Command: Sendable {
 
 /// A sequence of commands, recorded once and submitted as often as wanted, by one submission at a time.
 package final class CommandBuffer: @unchecked Sendable {
-    /// Number of dispatches.
     package let dispatchCount: Int
     /// Number of barriers between commands; the ones at the beginning and the end, towards the host, do not count.
     package let barrierCount: Int

@@ -1,6 +1,6 @@
 import CVulkan
 
-/// What one binding of a shader is bound to.
+/// What a binding of a shader is bound to.
 package enum Descriptor: Sendable {
     /// A buffer's range: for a storage buffer.
     case storage(BufferRange)
@@ -10,7 +10,7 @@ package enum Descriptor: Sendable {
     case uniform([BufferRange])
 }
 
-/// The bindings of many dispatches, made once and never changed.
+/// The descriptor sets of many dispatches, made once and never changed.
 final class DescriptorSets: @unchecked Sendable {
     private let device: LogicalDevice
     private let pool: VkDescriptorPool

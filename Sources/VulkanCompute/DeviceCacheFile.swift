@@ -1,6 +1,6 @@
 import Base
 
-/// The bytes of a pipeline cache on disk, with everything that must be the same before a driver is shown them.
+/// The bytes of a file in a `DeviceCacheFolder`, with everything that must be the same before a driver is shown its data.
 ///
 /// ```
 /// magic "SLHTPC01" | vendor u32 | device u32 | driver version u32 | uuid 16 bytes | length u64 | FNV-1a u64 | data

@@ -2,8 +2,8 @@ import Glibc
 
 /// A folder with a file for each device and driver: its compiled pipelines, or what else is only true of it.
 ///
-/// Nothing that is wrong with it is an error: a file that cannot be read, is damaged or belongs to another driver counts as none,
-/// and one that cannot be written is done without.
+/// Nothing that is wrong with it is an error. A file that cannot be read, is damaged or belongs to another driver counts as
+/// none. One that cannot be written is done without.
 ///
 ///     1002-744c-00800059-0123456789abcdef.bin      vendor, device, driver version, beginning of the driver's own identity
 package struct DeviceCacheFolder: Sendable {

@@ -14,9 +14,7 @@ public enum DeviceRequest: Hashable, Sendable {
 package protocol DeviceCandidate {
     /// Position among the loader's devices.
     var index: Int { get }
-    /// The device's name.
     var name: String { get }
-    /// What kind of processor it is.
     var kind: DeviceKind { get }
     /// Bytes of its largest memory of its own.
     var memoryByteCount: Int { get }

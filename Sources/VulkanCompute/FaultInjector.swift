@@ -34,7 +34,6 @@ package final class FaultInjector: Sendable {
 
     package init(_ faults: [Fault] = []) { state = Locked(State(faults: faults)) }
 
-    /// Adds a fault.
     package func inject(_ fault: Fault) { state.withLock { $0.faults.append(fault) } }
 
     /// Calls that have failed on demand so far.
@@ -62,8 +61,9 @@ package final class FaultInjector: Sendable {
 }
 
 extension FaultInjector {
-    /// The wait of a submission that goes away. It has a name of its own: whatever else fails, that it is made in truth keeps
-    /// what the device works on alive.
+    /// The wait of a submission that goes away.
+    ///
+    /// It keeps alive what the device works on, so it has a name of its own: no other fault skips it.
     package static let lastWait: StaticString = "vkWaitForFences, the last"
 }
 

@@ -5,9 +5,7 @@ import CVulkan
 ///
 /// Everything made from a device holds it, so it goes away last; it holds its instance in turn.
 package final class LogicalDevice: Sendable {
-    /// What it was made from.
     package let physical: PhysicalDevice
-    /// The loader's connection that the device belongs to.
     package let instance: VulkanInstance
 
     nonisolated(unsafe) let handle: VkDevice

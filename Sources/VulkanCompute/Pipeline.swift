@@ -50,7 +50,6 @@ package struct ShaderInterface: Hashable, Sendable {
 
 /// A shader with its specialisation constants, compiled for a device.
 package final class Pipeline: @unchecked Sendable {
-    /// What it reads and writes.
     package let interface: ShaderInterface
     let device: LogicalDevice
     let handle: VkPipeline

@@ -78,7 +78,6 @@ package final class Submission: @unchecked Sendable {
 
 /// Time stamps that the device takes between commands.
 package final class TimestampPool: @unchecked Sendable {
-    /// How many there are.
     package let count: Int
     private let device: LogicalDevice
     private let pool: VkQueryPool

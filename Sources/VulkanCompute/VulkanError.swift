@@ -4,7 +4,6 @@ import CVulkan
 package struct VulkanError: Error, Sendable, CustomStringConvertible {
     /// What went wrong, in the terms of the specification.
     package enum Cause: Sendable, Hashable {
-        /// The result of a call.
         case result(Int32)
         /// There is no Vulkan driver, or no device that fits: the rest of the sentence.
         case unavailable(String)
@@ -16,10 +15,8 @@ package struct VulkanError: Error, Sendable, CustomStringConvertible {
 
     /// The call, as in `vkQueueSubmit`.
     package let call: String
-    /// What went wrong.
     package let cause: Cause
 
-    /// Creates an error.
     package init(_ call: String, _ cause: Cause) {
         self.call = call
         self.cause = cause

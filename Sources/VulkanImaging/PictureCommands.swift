@@ -5,9 +5,7 @@ import VulkanCompute
 struct PictureCommands {
     /// What one binding of a dispatch is.
     enum Binding {
-        /// A buffer that is written.
         case written(BufferRange)
-        /// A buffer that is read.
         case read(BufferRange)
         /// A tensor that is read, in the way that the device reads best.
         case tensor(BufferRange)

@@ -1,7 +1,7 @@
 import Base
 import Testing
 
-@Suite("Locked values", .timeLimit(.minutes(1)))
+@Suite("Locked values", .timeLimit(.minutes(5)))
 struct LockedTests {
     private struct Refusal: Error, Equatable { var number: Int }
 

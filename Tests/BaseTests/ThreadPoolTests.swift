@@ -2,7 +2,7 @@ import Base
 import Glibc
 import Testing
 
-@Suite("Thread pool", .timeLimit(.minutes(1)))
+@Suite("Thread pool", .timeLimit(.minutes(5)))
 struct ThreadPoolTests {
     @Test("Every task is done once, on a thread of the pool", arguments: [1, 2, 5], [0, 1, 2, 1000])
     func once(threadCount: Int, count: Int) {

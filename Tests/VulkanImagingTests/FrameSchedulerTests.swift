@@ -4,7 +4,6 @@ import Dispatch
 import Foundation
 import TestSupport
 import Testing
-import VulkanBackend
 
 @Suite("Frame scheduler on a fake device")
 struct FrameSchedulerTests {

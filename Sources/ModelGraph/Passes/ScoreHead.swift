@@ -3,14 +3,11 @@
 /// Scores are computed on a small map, DeepLabV3's on 33x33, and enlarged. Who wants only the best class of each pixel,
 /// or the scores at a picture's own size, computes both from the small map without a full-size tensor of scores.
 package struct ScoreHead: Sendable {
-    /// One bilinear resize without antialiasing.
     package struct Resize: Hashable, Sendable {
-        /// Size of the result.
         package var extent: Extent
         /// Where its pixels lie in the input.
         package var convention: ResizeConvention
 
-        /// Creates a resize.
         package init(extent: Extent, convention: ResizeConvention) {
             self.extent = extent
             self.convention = convention
@@ -24,7 +21,6 @@ package struct ScoreHead: Sendable {
     /// Names of the layers of the model file that are done by the head.
     package var members: [String]
 
-    /// Creates a head.
     package init(resizes: [Resize] = [], activation: HeadActivation = .none, members: [String] = []) {
         self.resizes = resizes
         self.activation = activation

@@ -77,7 +77,6 @@ package final class BoundPlan: Sendable {
         self.commands = commands
     }
 
-    /// Where a tensor lies.
     package func range(_ id: TensorID) -> BufferRange {
         guard let range = ranges[id.index] else { preconditionFailure("a tensor without memory") }
         return range

@@ -2,7 +2,6 @@ import ModelGraph
 import VulkanCompute
 
 extension DispatchPlan {
-    /// Adds the dispatches of one layer.
     mutating func append(_ layer: Layer) {
         switch layer.operation {
         case .convolution(let convolution):
@@ -42,7 +41,7 @@ extension DispatchPlan {
         ]
     }
 
-    /// The residual and the picture's bias, in the order of the shaders.
+    /// What a layer's epilogue adds: the residual and the picture's bias, in the order of the shaders.
     func epilogueBindings(_ layer: Layer) -> [PlannedBinding] {
         [layer.residual.map(PlannedBinding.source) ?? .unused, layer.pictureBias.map(PlannedBinding.source) ?? .unused]
     }
@@ -83,8 +82,8 @@ extension DispatchPlan {
             }, pushConstantsByteCount: push.count * 4)
     }
 
-    /// For shaders that know no residual and no picture's bias: those are added in place by a dispatch of their own, before the
-    /// activation. The passes never make such a layer.
+    /// For shaders without an epilogue: the residual and the picture's bias are added in place by a dispatch of their own,
+    /// before the activation. The passes never make such a layer.
     private mutating func appendWithSeparateEpilogue(_ layer: Layer, _ append: (inout DispatchPlan, Layer) -> Void) {
         guard layer.residual != nil || layer.pictureBias != nil else { return append(&self, layer) }
         var bare = layer

@@ -41,7 +41,6 @@ package struct PlannedConstant: Sendable {
 }
 
 extension PlannedConstant {
-    /// A table of words.
     package static func table(_ words: [UInt32]) -> PlannedConstant { PlannedConstant(layout: .table, words: words) }
 }
 

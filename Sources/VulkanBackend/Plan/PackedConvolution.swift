@@ -26,8 +26,6 @@ struct PackedConvolution: Sendable {
         return (groups + perSlice - 1) / perSlice <= WeightBlocks.count
     }
 
-    /// Packs weights.
-    ///
     /// - Parameters:
     ///   - rows: Taps times input channels that an output is summed over.
     ///   - blocks: Output blocks in a group.

@@ -2,7 +2,6 @@ import VulkanCompute
 
 /// A way to compute a convolution. All give the same bytes; which is the fastest depends on the device.
 package struct KernelVariant: Hashable, Sendable {
-    /// How activations and weights are read.
     package var readPath: ReadPath
     /// What one invocation computes.
     package var tile: Tile

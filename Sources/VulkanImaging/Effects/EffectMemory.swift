@@ -1,5 +1,4 @@
 import Effects
-import VulkanBackend
 import Imaging
 import VulkanCompute
 
@@ -41,8 +40,6 @@ final class EffectMemory: Sendable {
     var opacityUpload: BufferRange { upload.range(opacities.offset, opacities.byteCount) }
     var classUpload: BufferRange? { classes.map { upload.range($0.offset, $0.byteCount) } }
 
-    /// Takes the memory.
-    ///
     /// - Parameter intermediatePixels: 0 where every resize has one pass.
     init(_ device: LogicalDevice, _ format: EffectFormat, intermediatePixels: Int) throws(VulkanError) {
         let plan = format.plan

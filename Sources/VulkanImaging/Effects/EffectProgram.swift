@@ -17,7 +17,6 @@ import VulkanCompute
 ///
 /// A program draws one picture at a time; callers wait for each other.
 package final class EffectProgram: @unchecked Sendable {
-    /// What it is compiled for.
     package let format: EffectFormat
     /// Barriers between the commands of a drawing.
     package let barrierCount: Int
@@ -28,7 +27,7 @@ package final class EffectProgram: @unchecked Sendable {
     private let drawCommands: CommandBuffer
     private let backdropCommands: CommandBuffer?
     private let submission: Submission
-    /// The backdrop that lies in the device's memory. Who has the lock has the program.
+    /// The backdrop that lies in the device's memory. Its lock is the program's.
     private let keptBackdrop = Locked<Image?>(nil)
 
     /// Takes memory and records the commands.
@@ -95,8 +94,6 @@ package final class EffectProgram: @unchecked Sendable {
         barrierCount = layerCommands.barrierCount + drawCommands.barrierCount
     }
 
-    /// Draws.
-    ///
     /// - Parameters:
     ///   - drawing: Of the program's format.
     ///   - timeLimit: Shared by all that the device does.

@@ -1,10 +1,9 @@
-import VulkanBackend
 import Synchronization
 
 /// How long the wait for a frame may take before the device counts as lost.
 ///
-/// Until a frame is done nobody knows how fast the device is; from then on a wait that takes many times as long as the slowest
-/// one before it is a hang. The schedulers of one device share a limit, as they wait for each other's frames.
+/// Until a frame is done nobody knows how fast the device is. From then on a wait that takes many times as long as the
+/// slowest one before it is a hang. The schedulers of one device share a timeout, as they wait for each other's frames.
 package final class DeviceTimeout: Sendable {
     private let initial: UInt64
     private let minimum: UInt64

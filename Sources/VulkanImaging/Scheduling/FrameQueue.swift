@@ -1,5 +1,3 @@
-import VulkanBackend
-
 /// The rules of a frame scheduler: which frame has which slot, which is submitted next, whose result is given out next.
 ///
 /// A pure value without threads or devices, so that its rules can be tested alone. Frames leave in the order in which they
@@ -91,7 +89,6 @@ struct FrameQueue {
         return nil
     }
 
-    /// Cancels a frame.
     mutating func cancel(_ ticket: FrameTicket) -> Cancellation {
         guard ticket.number >= oldest, ticket.number < next else { return .tooLate }
         let index = position(ticket.number)

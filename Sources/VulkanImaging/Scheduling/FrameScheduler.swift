@@ -1,4 +1,3 @@
-import VulkanBackend
 import Base
 
 /// Keeps several frames on the way through a device: while it computes one, the next is staged and the one before is read.
@@ -52,8 +51,6 @@ package final class FrameScheduler<Slot: SchedulerSlot>: @unchecked Sendable {
         case ready(slot: Int), dropped(slot: Int), gone
     }
 
-    /// Creates a scheduler without slots.
-    ///
     /// - Parameters:
     ///   - slotCount: Frames that can be inside at a time.
     ///   - maxFramesInFlight: Frames that the device is given at a time. Two keep it busy; frames beyond them can be cancelled before

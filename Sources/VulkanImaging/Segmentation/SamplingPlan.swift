@@ -1,4 +1,3 @@
-import VulkanBackend
 import Imaging
 import ModelGraph
 
@@ -15,7 +14,6 @@ struct SamplingPlan: Sendable {
 
     /// What the scores are read from.
     let scores: Shape
-    /// Size of the masks.
     let masks: PixelSize
     let rows, columns: ScoreSums
     let confidence: ConfidenceFunction

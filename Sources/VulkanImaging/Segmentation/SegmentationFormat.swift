@@ -1,4 +1,3 @@
-import VulkanBackend
 import Imaging
 import ModelGraph
 
@@ -8,17 +7,14 @@ package struct SegmentationFormat: Hashable, Sendable {
     package var picture: PixelSize
     /// How they have to be turned; masks are upright.
     package var orientation: Orientation
-    /// How they are brought to the network's size.
     package var fit: Fit
     /// `.source` is the size of the upright picture.
     package var maskSize: MaskSize
-    /// What is computed.
     package var outputs: SegmentationOutputs
     /// What shows through transparent pixels.
     package var background: RGBColor
     /// The bars of a letterbox.
     package var padding: RGBColor
-    /// Pictures in a frame.
     package var batch: Int
 
     /// Creates a format; the sides of `picture` and the batch are at least 1.
@@ -42,7 +38,6 @@ package struct SegmentationFormat: Hashable, Sendable {
 
 /// What is computed of a frame and read back.
 package struct SegmentationOutputs: Hashable, Sendable {
-    /// Whether a category mask is wanted.
     package var categories: Bool
     /// The classes whose confidences are wanted, in this order.
     package var confidenceClasses: [Int]

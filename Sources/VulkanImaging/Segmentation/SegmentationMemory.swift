@@ -1,4 +1,3 @@
-import VulkanBackend
 import Imaging
 import VulkanCompute
 
@@ -25,8 +24,6 @@ final class SegmentationMemory: Sendable {
     /// All results that the host wants, one after another.
     let results: BufferRange
 
-    /// Takes the memory.
-    ///
     /// - Parameters:
     ///   - masks: Size of the masks.
     ///   - pictureMasks: Size of a category mask besides. Nil: there is none.

@@ -8,14 +8,12 @@ import VulkanCompute
 /// ```
 /// upload --copy--> picture --resize, normalise--> input --network--> scores --sample--> masks --copy--> read-back
 /// ```
-/// Everything that lies between the upload and the read-back is shared by all slots, for frames run one after another on the
-/// device; a frame crosses the bus once each way.
+/// All slots share what lies between the upload and the read-back: frames run one after another on the device. A frame
+/// crosses the bus once each way.
 package final class SegmentationProgram: Sendable {
-    /// What the program is for.
     package let format: SegmentationFormat
     /// Where the upright picture lies in the network's input.
     package let geometry: FitGeometry
-    /// Size of the masks.
     package let maskSize: PixelSize
     /// Channels of the network's output.
     package let channelCount: Int

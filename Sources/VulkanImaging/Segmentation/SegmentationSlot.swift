@@ -1,4 +1,3 @@
-import VulkanBackend
 import Imaging
 import VulkanCompute
 
@@ -7,7 +6,6 @@ import VulkanCompute
 /// Load the pictures, submit, wait, copy the results; then the slot is free for the next frame. Nothing is allocated on the way. A
 /// slot is used by one thread at a time.
 package final class SegmentationSlot: @unchecked Sendable {
-    /// What the slot runs.
     package let program: SegmentationProgram
     /// Whether a frame has been submitted and not been waited for.
     package private(set) var isInFlight = false
@@ -26,7 +24,6 @@ package final class SegmentationSlot: @unchecked Sendable {
         submission = try Submission(program.device)
     }
 
-    /// Dispatches of a frame.
     package var dispatchCount: Int { recorded.dispatchCount }
     /// Barriers between the commands of a frame.
     package var barrierCount: Int { recorded.barrierCount }
