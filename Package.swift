@@ -90,7 +90,10 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Base", "JSONText", "ModelGraph"], path: "Tests/Support",
             exclude: ["run_onnx.py"]),
-        .target(name: "DeviceSupport", dependencies: ["Silhouette", "VulkanCompute"], path: "Tests/DeviceSupport"),
+        .target(
+            name: "DeviceSupport", dependencies: ["Base", "CVulkan", "Silhouette", "VulkanBackend", "VulkanCompute"],
+            path: "Tests/DeviceSupport"),
+        .testTarget(name: "BaseTests", dependencies: ["Base"]),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["JSONText", "ModelGraph", "TestSupport"]),
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
@@ -102,9 +105,14 @@ let package = Package(
         .testTarget(
             name: "VulkanBackendTests",
             dependencies: [
-                "Base", "VulkanBackend", "VulkanImaging", "VulkanCompute", "Verification", "CPUBackend", "ModelGraph",
-                "Imaging", "Effects",
-                "TestSupport", "DeviceSupport",
+                "Base", "VulkanBackend", "VulkanCompute", "Verification", "CPUBackend", "ModelGraph", "TestSupport",
+                "DeviceSupport",
+            ]),
+        .testTarget(
+            name: "VulkanImagingTests",
+            dependencies: [
+                "Base", "VulkanImaging", "VulkanBackend", "VulkanCompute", "CPUBackend", "ModelGraph", "Imaging",
+                "Effects", "TestSupport", "DeviceSupport",
             ]),
         .testTarget(name: "EmbedShadersTests", dependencies: ["VulkanBackend", "TestSupport"]),
         .testTarget(name: "VideoTests", dependencies: ["Video", "Imaging", "TestSupport"]),

@@ -19,6 +19,9 @@ public struct PixelRect: Hashable, Sendable, CustomStringConvertible {
     /// Columns and rows.
     public var size: PixelSize { PixelSize(width: width, height: height) }
 
+    package var rows: Range<Int> { y..<y + height }
+    package var columns: Range<Int> { x..<x + width }
+
     /// As in `640x480+0+20`: size, then left and top.
     public var description: String { "\(width)x\(height)+\(x)+\(y)" }
 }

@@ -45,9 +45,6 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// One line: `photo.jpg: the file ends before the picture does (JPEG)`.
     public var description: String { "\(name): \(reason)" }
-
-    /// The same cause for another file name.
-    func renamed(_ name: String) -> ImageError { ImageError(name, reason) }
 }
 
 extension ImageError.Reason: CustomStringConvertible {

@@ -11,9 +11,6 @@ public struct Normalization: Sendable {
 
         /// Channels of the input.
         public var channelCount: Int { self == .gray ? 1 : 3 }
-
-        /// The layout of the bytes that are normalised to this order.
-        public var pixelFormat: PixelFormat { self == .gray ? .gray : .rgb }
     }
 
     /// Order of the channels that are made.
@@ -32,7 +29,7 @@ public struct Normalization: Sendable {
         tables = zip(scale, bias).flatMap { scale, bias in (0..<256).map { bias.addingProduct(Float($0), scale) } }
     }
 
-    /// Normalises pixels: `order.pixelFormat` bytes to as many floats in `order`, height x width x channels both.
+    /// Normalises pixels, height x width x channels: gray bytes for `.gray`, else RGB, to as many floats in `order`.
     public func apply(_ bytes: UnsafeBufferPointer<UInt8>, into floats: UnsafeMutableBufferPointer<Float>) {
         precondition(bytes.count % order.channelCount == 0 && floats.count >= bytes.count, "sizes do not agree")
         guard let from = bytes.baseAddress, let to = floats.baseAddress else { return }

@@ -39,7 +39,7 @@ final class TiledSubject {
         let isSubject = request.isSubject
         let kind: OutputKind = request.output.isLogits ? .logits : .probabilities
         let isSingle = request.output.channels == 1
-        var destination = TileBlender.Destination()
+        var destination = BlendOutputs()
         destination.reader = { [margins = margins.mutableValues, classes] pixel, count, values, stride in
             for x in 0..<count {
                 (margins[pixel + x], classes[pixel + x]) = SubjectMap.margin(

@@ -11,29 +11,26 @@ package enum Command: Sendable {
 
     /// What a dispatch runs, on what, and how much of it.
     package struct Dispatch: Sendable {
-        /// The compiled shader.
         package var pipeline: Pipeline
         /// One for each of the shader's bindings.
-        package var resources: [BoundResource]
+        package var resources: [Descriptor]
         /// The push constants, 32 bits each.
         package var pushConstants: [UInt32]
-        /// Workgroups in each direction.
-        package var groups: (x: Int, y: Int, z: Int)
+        package var workgroups: (x: Int, y: Int, z: Int)
         /// What the dispatch reads and writes.
         package var reads, writes: [BufferRange]
         /// For people: the layer that it does.
         package var name: String
 
-        /// Creates a dispatch.
         package init(
-            name: String, _ pipeline: Pipeline, _ resources: [BoundResource], pushConstants: [UInt32],
-            groups: (x: Int, y: Int, z: Int), reads: [BufferRange], writes: [BufferRange]
+            name: String, _ pipeline: Pipeline, _ resources: [Descriptor], pushConstants: [UInt32],
+            workgroups: (x: Int, y: Int, z: Int), reads: [BufferRange], writes: [BufferRange]
         ) {
             self.name = name
             self.pipeline = pipeline
             self.resources = resources
             self.pushConstants = pushConstants
-            self.groups = groups
+            self.workgroups = workgroups
             self.reads = reads
             self.writes = writes
         }
@@ -41,15 +38,14 @@ package enum Command: Sendable {
 }
 
 /// A sequence of commands, recorded once and submitted as often as wanted, by one submission at a time.
-package final class RecordedCommands: @unchecked Sendable {
-    /// Number of dispatches.
+package final class CommandBuffer: @unchecked Sendable {
     package let dispatchCount: Int
     /// Number of barriers between commands; the ones at the beginning and the end, towards the host, do not count.
     package let barrierCount: Int
     let device: LogicalDevice
     let handle: VkCommandBuffer
     private let pool: VkCommandPool
-    private let sets: BindingSets
+    private let sets: DescriptorSets
     private let commands: [Command]
     /// The device writes into it as long as it works.
     private let timestamps: TimestampPool?
@@ -73,7 +69,7 @@ package final class RecordedCommands: @unchecked Sendable {
         self.timestamps = timestamps
         let dispatches = commands.compactMap { if case .dispatch(let dispatch) = $0 { dispatch } else { nil } }
         for dispatch in dispatches { try dispatch.check(device.physical.limits, of: device.physical.name) }
-        sets = try BindingSets(device, dispatches.map { ($0.pipeline, $0.resources) })
+        sets = try DescriptorSets(device, dispatches.map { ($0.pipeline, $0.resources) })
 
         var info = VkCommandPoolCreateInfo()
         info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO
@@ -149,7 +145,8 @@ package final class RecordedCommands: @unchecked Sendable {
                             UInt32($0.count), $0.baseAddress)
                     }
                 }
-                vkCmdDispatch(buffer, UInt32(dispatch.groups.x), UInt32(dispatch.groups.y), UInt32(dispatch.groups.z))
+                vkCmdDispatch(
+                    buffer, UInt32(dispatch.workgroups.x), UInt32(dispatch.workgroups.y), UInt32(dispatch.workgroups.z))
             case .copy(let from, let to):
                 precondition(from.byteCount == to.byteCount, "a copy between ranges of different length")
                 order([from], [to])
@@ -199,7 +196,7 @@ extension Command.Dispatch {
         func fail(_ reason: String) -> VulkanError {
             VulkanError("vkCmdDispatch", .unsupported("\(deviceName) cannot do \(name): \(reason)"))
         }
-        for (count, limit) in zip([groups.x, groups.y, groups.z], limits.workgroupCount)
+        for (count, limit) in zip([workgroups.x, workgroups.y, workgroups.z], limits.workgroupCount)
         where !(1...limit).contains(count) {
             throw fail("\(count) workgroups, of at most \(limit)")
         }

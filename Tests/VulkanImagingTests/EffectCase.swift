@@ -1,7 +1,6 @@
 import Effects
 import Imaging
 import TestSupport
-import VulkanBackend
 
 /// An effect on a picture, and how the edge of the subject is drawn.
 struct EffectCase: Sendable, CustomStringConvertible {

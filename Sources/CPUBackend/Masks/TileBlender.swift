@@ -9,7 +9,6 @@ package struct TileScores {
         var row, column: Int
     }
 
-    /// Keeps none.
     package init() {}
 
     /// Tiles whose scores are kept.
@@ -35,6 +34,21 @@ package struct TileScores {
     }
 }
 
+/// What is made, and where it goes: row by row, without padding, as large as the target. Nil or empty: not wanted.
+package struct BlendOutputs {
+    /// The class of the largest score, the lowest of equals; for a single channel 1 where its probability is at least 0.5.
+    package var categories: UnsafeMutableBufferPointer<UInt8>?
+    /// Confidences of some classes.
+    package var confidences: [(classIndex: Int, values: UnsafeMutableBufferPointer<Float>)] = []
+    /// All channels, innermost.
+    package var scores: UnsafeMutableBufferPointer<Float>?
+    /// Is shown the scores of neighbouring pixels, on any thread: the index of the first, how many there are, their values, and
+    /// the distance from one to the next.
+    package var reader: ((_ pixel: Int, _ count: Int, _ values: UnsafePointer<Float>, _ stride: Int) -> Void)?
+
+    package init() {}
+}
+
 /// Makes masks of a picture from the scores of tiles of it.
 ///
 /// The scores at a place of the picture are those of the tiles that cover it, resampled by half-pixel bilinear and added up
@@ -42,23 +56,7 @@ package struct TileScores {
 ///
 /// It is not reentrant: one call at a time.
 package final class TileBlender {
-    /// What is made, and where it goes: row by row, without padding, as large as the target. Nil or empty: not wanted.
-    package struct Destination {
-        /// The class of the largest score, the lowest of equals; for a single channel 1 where its probability is at least 0.5.
-        package var categories: UnsafeMutableBufferPointer<UInt8>?
-        /// Confidences of some classes.
-        package var confidences: [(classIndex: Int, values: UnsafeMutableBufferPointer<Float>)] = []
-        /// All channels, innermost.
-        package var scores: UnsafeMutableBufferPointer<Float>?
-        /// Is shown the scores of neighbouring pixels, on any thread: the index of the first, how many there are, their values, and
-        /// the distance from one to the next.
-        package var reader: ((_ pixel: Int, _ count: Int, _ values: UnsafePointer<Float>, _ stride: Int) -> Void)?
-
-        /// Makes nothing.
-        package init() {}
-    }
-
-    private let rows, columns: [TileAxis.Span]
+    private let rows, columns: [TileSpan]
     private let height, width: Int
     private let output: Shape
     private let outputsLogits: Bool
@@ -93,7 +91,7 @@ package final class TileBlender {
     /// - Parameters:
     ///   - index: Which one; its scores are there, and those of all before it that reach over its first row or column.
     ///   - isColumn: Whether it is a column of tiles.
-    package func blend(_ index: Int, isColumn: Bool, of tiles: TileScores, into destination: Destination) {
+    package func blend(_ index: Int, isColumn: Bool, of tiles: TileScores, into outputs: BlendOutputs) {
         let spans = isColumn ? columns : rows
         let start = spans[index].range.lowerBound
         let end = index + 1 < spans.count ? spans[index + 1].range.lowerBound : isColumn ? width : height
@@ -113,14 +111,14 @@ package final class TileBlender {
                 addLines(of: column, at: y, tiles, into: lines)
                 for x in range { add(span, x, lines, to: values + (x - across.lowerBound) * stride) }
             }
-            finish(values, across.count, pixel: y * width + across.lowerBound, into: destination)
+            finish(values, across.count, pixel: y * width + across.lowerBound, into: outputs)
         }
     }
 
     /// Adds the scores of a column of tiles at a pixel.
     @inline(__always)
     private func add(
-        _ span: TileAxis.Span, _ x: Int, _ lines: UnsafePointer<Float>, to values: UnsafeMutablePointer<Float>
+        _ span: TileSpan, _ x: Int, _ lines: UnsafePointer<Float>, to values: UnsafeMutablePointer<Float>
     ) {
         let tap = span.taps[x - span.range.lowerBound]
         let weight = span.weights[x - span.range.lowerBound]
@@ -159,16 +157,16 @@ package final class TileBlender {
 
     /// Makes of the blended scores of neighbouring pixels what is asked for. They are lost with it.
     private func finish(
-        _ values: UnsafeMutablePointer<Float>, _ count: Int, pixel: Int, into destination: Destination
+        _ values: UnsafeMutablePointer<Float>, _ count: Int, pixel: Int, into outputs: BlendOutputs
     ) {
         let channels = output.channels
-        destination.reader?(pixel, count, values, stride)
-        if let scores = destination.scores?.baseAddress {
+        outputs.reader?(pixel, count, values, stride)
+        if let scores = outputs.scores?.baseAddress {
             for x in 0..<count {
                 (scores + (pixel + x) * channels).update(from: values + x * stride, count: channels)
             }
         }
-        if let categories = destination.categories?.baseAddress {
+        if let categories = outputs.categories?.baseAddress {
             if channels == 1 {
                 // A logit of 0 is a probability of 0.5.
                 let bar: Float = outputsLogits ? 0 : 0.5
@@ -177,9 +175,9 @@ package final class TileBlender {
                 for x in 0..<count { categories[pixel + x] = largest(values + x * stride, channels) }
             }
         }
-        guard !destination.confidences.isEmpty else { return }
+        guard !outputs.confidences.isEmpty else { return }
         if outputsLogits, channels > 1 { backend.kernels.softmaxRows(values, channels, stride, count) }
-        for (classIndex, plane) in destination.confidences {
+        for (classIndex, plane) in outputs.confidences {
             guard let row = plane.baseAddress.map({ $0 + pixel }) else { continue }
             for x in 0..<count { row[x] = values[x * stride + (channels == 1 ? 0 : classIndex)] }
             if channels == 1 {

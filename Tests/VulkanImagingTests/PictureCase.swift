@@ -11,7 +11,7 @@ struct PictureCase: Sendable, CustomStringConvertible {
     var layout: PixelFormat = .rgb
     var fit: Fit = .stretch
     var network: Extent
-    var order: ModelInput.Order = .rgb
+    var order: ChannelOrder = .rgb
 
     var description: String {
         "\(stored) \(layout) orientation \(orientation.rawValue) \(fit) to \(network.width)x\(network.height) \(order)"
@@ -27,7 +27,7 @@ struct PictureCase: Sendable, CustomStringConvertible {
             }
         }
         for layout in PixelFormat.allCases {
-            for order in ModelInput.Order.allCases {
+            for order in ChannelOrder.allCases {
                 for fit in Fit.allCases {
                     cases.append(
                         PictureCase(stored: size(40, 71), layout: layout, fit: fit, network: [33, 33], order: order))

@@ -14,10 +14,11 @@ package struct AlignedText {
 
     package init(_ sides: [Side]) { self.sides = sides }
 
-    /// Adds a row.
     package mutating func append(_ words: [String]) { rows.append(.words(words)) }
 
-    /// Adds a row whose end goes over all columns that are left.
+    mutating func append(_ words: String...) { append(words) }
+
+    /// Adds a row; `remark` goes over all columns that are left.
     package mutating func append(_ words: [String], remark: String) { rows.append(.remark(words, remark)) }
 
     /// The rows, without spaces at their ends.

@@ -1,10 +1,12 @@
-/// The bytes of a pipeline cache on disk, with everything that must be the same before a driver is shown them.
+import Base
+
+/// The bytes of a file in a `DeviceCacheFolder`, with everything that must be the same before a driver is shown its data.
 ///
 /// ```
 /// magic "SLHTPC01" | vendor u32 | device u32 | driver version u32 | uuid 16 bytes | length u64 | FNV-1a u64 | data
 /// ```
 /// All numbers are little-endian. Drivers check their own header, but not all survive a damaged body.
-package enum PipelineCacheFile {
+package enum DeviceCacheFile {
     private static let magic = Array("SLHTPC01".utf8)
     private static let headerByteCount = 8 + 12 + 16 + 16
 
@@ -14,7 +16,7 @@ package enum PipelineCacheFile {
         for number in [identity.vendor, identity.device, identity.driverVersion] { bytes += littleEndian(number) }
         bytes += identity.uuid
         bytes += littleEndian(UInt64(data.count))
-        var checksum = StableHash()
+        var checksum = FNV1a()
         checksum.add(data)
         bytes += littleEndian(checksum.value)
         return bytes + data

@@ -18,11 +18,11 @@ struct EffectTests {
         "are the processor's within one level, opacities to the bit: every effect, background, edge, with holes and without",
         arguments: EffectCase.sizes)
     func table(_ size: PixelSize) throws {
-        let backend = try FrameDevice.backend()
+        let backend = try ValidatedDevice.backend()
         var drawn: Set<[UInt8]> = []
         for row in EffectCase.table(size) {
             let drawing = row.drawing
-            let result = try program(drawing, backend).draw(drawing, DeviceTimeLimit())
+            let result = try program(drawing, backend).draw(drawing, DeviceTimeout())
             let difference = DrawingDifference(result, from: row.expected)
             let tolerance = row.overlay == nil ? 1 : 0
             #expect(difference.levels <= tolerance && difference.opacities == 0, "\(row): \(difference)")
@@ -31,12 +31,12 @@ struct EffectTests {
         }
         // The rows are different ones; opaque subjects look alike before every background.
         if size.width > 1 { #expect(drawn.count > EffectCase.table(size).count / 2) }
-        try FrameDevice.expectSilence()
+        try ValidatedDevice.expectSilence()
     }
 
     @Test("take pictures in every layout, and with padded rows", arguments: PixelFormat.allCases)
     func layouts(_ layout: PixelFormat) throws {
-        let backend = try FrameDevice.backend()
+        let backend = try ValidatedDevice.backend()
         let size = PixelSize(width: 61, height: 40)
         for (name, background) in EffectCase.backgrounds {
             let row = EffectCase(
@@ -55,16 +55,16 @@ struct EffectTests {
             for picture in [plain, padded] {
                 let other = PictureDrawing(picture, drawing.matte, over: background)
                 let difference = DrawingDifference(
-                    try program.draw(other, DeviceTimeLimit()), from: expected)
+                    try program.draw(other, DeviceTimeout()), from: expected)
                 #expect(difference.levels <= 1 && difference.opacities == 0, "\(row): \(difference)")
             }
         }
-        try FrameDevice.expectSilence()
+        try ValidatedDevice.expectSilence()
     }
 
     @Test("follow one another in one program: other pictures, other mattes, other backdrops")
     func repetition() throws {
-        let backend = try FrameDevice.backend()
+        let backend = try ValidatedDevice.backend()
         let size = PixelSize(width: 90, height: 67)
         let row = EffectCase(
             size: size, layout: .rgb, background: .color(.black), backgroundName: "colour", edges: EdgeOptions())
@@ -75,10 +75,10 @@ struct EffectTests {
             let drawing = PictureDrawing(
                 TestPicture.make(size, seed: UInt64(turn / 2)), source, over: .color(.black),
                 backdrop: backdrops[turn / 4])
-            let difference = DrawingDifference(try program.draw(drawing, DeviceTimeLimit()), from: drawing.drawn())
+            let difference = DrawingDifference(try program.draw(drawing, DeviceTimeout()), from: drawing.drawn())
             #expect(difference.levels <= 1, "turn \(turn): \(difference)")
         }
-        try FrameDevice.expectSilence()
+        try ValidatedDevice.expectSilence()
     }
 
     @Test("of many threads wait for each other")
@@ -86,19 +86,19 @@ struct EffectTests {
         let size = PixelSize(width: 64, height: 50)
         let row = EffectCase(
             size: size, layout: .rgba, background: .blur(), backgroundName: "blur", edges: EdgeOptions())
-        let program = try program(row.drawing, FrameDevice.backend())
+        let program = try program(row.drawing, ValidatedDevice.backend())
         let source = row.drawing.matte
         try await withThrowingTaskGroup(of: Int.self) { group in
             for seed in 0..<12 {
                 group.addTask {
                     let drawing = PictureDrawing(
                         TestPicture.make(size, .rgba, seed: UInt64(seed)), source, over: .blur())
-                    return DrawingDifference(try program.draw(drawing, DeviceTimeLimit()), from: drawing.drawn()).levels
+                    return DrawingDifference(try program.draw(drawing, DeviceTimeout()), from: drawing.drawn()).levels
                 }
             }
             for try await levels in group { #expect(levels <= 1) }
         }
-        try FrameDevice.expectSilence()
+        try ValidatedDevice.expectSilence()
     }
 
     @Test("that a device has no room for are a shortage, and known before anything is drawn")
@@ -113,11 +113,11 @@ struct EffectTests {
                 _ = try program(drawing, backend)
                 Issue.record("there was room")
             } catch let error as VulkanError {
-                #expect(error.isShortage, "\(error)")
+                #expect(error.isOutOfResources, "\(error)")
             }
         }
         // It works still.
-        let result = try program(drawing, backend).draw(drawing, DeviceTimeLimit())
+        let result = try program(drawing, backend).draw(drawing, DeviceTimeout())
         #expect(DrawingDifference(result, from: drawing.drawn()).levels <= 1)
         // What a program says that it takes is at least what its buffers have, give or take their alignment.
         #expect(EffectFormat(drawing).byteCount > drawing.picture.size.pixelCount * 24)
@@ -133,10 +133,10 @@ struct EffectTests {
             let device = try TestDevice.open(validation: true)
             let backend = VulkanBackend(device)
             let drawing = row.drawing
-            _ = try program(drawing, backend).draw(drawing, DeviceTimeLimit())
+            _ = try program(drawing, backend).draw(drawing, DeviceTimeout())
             #expect(device.instance.validationMessages.isEmpty)
             _ = try EffectProgram(backend, EffectFormat(drawing), omittedBarrier: barrier)
-                .draw(drawing, DeviceTimeLimit())
+                .draw(drawing, DeviceTimeout())
             let messages = device.instance.validationMessages
             #expect(messages.contains { $0.contains("SYNC-HAZARD") }, "barrier \(barrier): \(messages)")
         }

@@ -1,33 +1,3 @@
-/// Rows of words in aligned columns.
-struct TextTable {
-    /// Which side of its column a word stands on.
-    enum Side { case left, right }
-
-    private let sides: [Side]
-    private var rows: [[String]] = []
-
-    init(_ sides: [Side]) { self.sides = sides }
-
-    /// Adds a row; words that are missing at its end are empty.
-    mutating func append(_ words: String...) { rows.append(words) }
-
-    /// The rows, each with `indent` in front and without spaces at its end.
-    func lines(indent: String = "") -> [String] {
-        let widths = sides.indices.map { column in
-            rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
-        }
-        return rows.map { row in
-            var line = indent
-            for (column, word) in row.enumerated() {
-                let space = String(repeating: " ", count: widths[column] - word.count)
-                line += (column == 0 ? "" : "  ") + (sides[column] == .left ? word + space : space + word)
-            }
-            while line.last == " " { line.removeLast() }
-            return line
-        }
-    }
-}
-
 /// `numerator / denominator` with one decimal, rounded half up; neither is negative.
 func decimal(_ numerator: Int, over denominator: Int) -> String {
     let (whole, rest) = numerator.quotientAndRemainder(dividingBy: denominator)

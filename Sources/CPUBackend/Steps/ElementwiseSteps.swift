@@ -3,19 +3,19 @@ import ModelGraph
 
 /// Sum or product of two tensors, either of which may be 1x1.
 final class BinaryStep: Step, @unchecked Sendable {
-    enum Kind { case add, multiply }
+    enum Arithmetic { case add, multiply }
 
-    private let kind: Kind
+    private let arithmetic: Arithmetic
     private let a, b, destination: TensorID
     private let aLayout, bLayout, output: BlockedLayout
     private let activation: CKActivation
     private let pixels: Tasks
 
     init(
-        _ kind: Kind, _ a: TensorID, _ b: TensorID, to destination: TensorID, _ activation: Activation,
+        _ arithmetic: Arithmetic, _ a: TensorID, _ b: TensorID, to destination: TensorID, _ activation: Activation,
         _ builder: StepBuilder
     ) {
-        self.kind = kind
+        self.arithmetic = arithmetic
         self.a = a
         self.b = b
         self.destination = destination
@@ -36,7 +36,7 @@ final class BinaryStep: Step, @unchecked Sendable {
             let a = context[a] + block * aLayout.blockStride + range.lowerBound * aStep
             let b = context[b] + block * bLayout.blockStride + range.lowerBound * bStep
             let destination = context[destination] + block * output.blockStride + range.lowerBound * lanes
-            switch kind {
+            switch arithmetic {
             case .add: context.kernels.add(a, aStep, b, bStep, destination, range.count, activation)
             case .multiply: context.kernels.multiply(a, aStep, b, bStep, destination, range.count, activation)
             }
@@ -187,15 +187,15 @@ final class ResizeStep: Step, @unchecked Sendable {
 
 /// Soft-max over the channels of each pixel, or the index of the largest.
 final class ChannelStep: Step, @unchecked Sendable {
-    enum Kind { case softmax, argMax }
+    enum Function { case softmax, argMax }
 
-    private let kind: Kind
+    private let function: Function
     private let source, destination: TensorID
     private let input, output: BlockedLayout
     private let pixels: Tasks
 
-    init(_ kind: Kind, _ layer: Layer, _ builder: StepBuilder) {
-        self.kind = kind
+    init(_ function: Function, _ layer: Layer, _ builder: StepBuilder) {
+        self.function = function
         source = layer.inputs[0]
         destination = layer.output
         input = builder.layout(source)
@@ -208,7 +208,7 @@ final class ChannelStep: Step, @unchecked Sendable {
             let range = pixels.range(task)
             let from = context[source] + range.lowerBound * input.lanes
             let to = context[destination] + range.lowerBound * output.lanes
-            switch kind {
+            switch function {
             case .softmax:
                 context.kernels.softmax(
                     from, input.blockStride, input.shape.channels, range.count, to, output.blockStride)

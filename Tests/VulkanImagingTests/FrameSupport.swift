@@ -1,4 +1,3 @@
-import Effects
 import VulkanImaging
 import CPUBackend
 import Imaging
@@ -22,8 +21,7 @@ struct FrameModel: Sendable {
     init(_ model: Model) { self.init(graph: model.graph, input: model.input, kind: model.outputKind) }
 
     /// A network that gives back its input, so that a frame's scores are the normalised picture.
-    static func identity(_ extent: Extent, order: ModelInput.Order, scale: [Float], bias: [Float]) throws -> FrameModel
-    {
+    static func identity(_ extent: Extent, order: ChannelOrder, scale: [Float], bias: [Float]) throws -> FrameModel {
         let channels = order.channelCount
         var graph = Graph(name: "identity")
         let input = graph.addInput("picture", Shape(height: extent.height, width: extent.width, channels: channels))
@@ -42,7 +40,7 @@ struct FrameModel: Sendable {
     /// A network of one pointwise convolution, some resizes and an activation.
     static func classes(
         _ extent: Extent, channels: Int, resizes: [ScoreHead.Resize] = [],
-        activation: ScoreHead.Activation = .none, kind: OutputKind = .logits
+        activation: HeadActivation = .none, kind: OutputKind = .logits
     ) throws -> FrameModel {
         var random = SeededGenerator(seed: UInt64(channels))
         var graph = Graph(name: "classes")
@@ -76,7 +74,6 @@ struct FrameResult: Equatable {
     var categories: [UInt8] = []
     var confidences: [[Float]] = []
     var scores: [Float] = []
-    var overlay: [UInt8] = []
 }
 
 enum TestPicture {
@@ -131,10 +128,6 @@ extension SegmentationSlot {
             result.scores = [Float](repeating: .nan, count: count * program.channelCount)
             result.scores.withUnsafeMutableBufferPointer { copyScores(of: index, into: $0) }
         }
-        if outputs.overlay != nil {
-            result.overlay = [UInt8](repeating: 1, count: count * 3)
-            result.overlay.withUnsafeMutableBufferPointer { copyOverlay(of: index, into: $0) }
-        }
         return result
     }
 }
@@ -185,15 +178,6 @@ extension FrameModel {
             result.scores = [Float](repeating: .nan, count: count * trunk.shape(of: trunk.outputs[0]).channels)
             result.scores.withUnsafeMutableBufferPointer { sampler.scores(scores, into: $0) }
         }
-        if let overlay = outputs.overlay {
-            let picture = picture.oriented(format.orientation)
-            let image = result.categories.withUnsafeBufferPointer {
-                Compositing.overlay(
-                    picture, categories: $0, palette: overlay.palette, opacity: overlay.opacity,
-                    over: format.background)
-            }
-            result.overlay = image.bytes
-        }
         return result
     }
 
@@ -201,22 +185,15 @@ extension FrameModel {
         _ shape: Shape, _ head: ScoreHead, _ geometry: FitGeometry, _ format: SegmentationFormat, on backend: CPUBackend
     ) -> ScoreSampler {
         let output = graph.shape(of: graph.outputs[0]).extent
-        let (network, seen, shown) = (geometry.network, geometry.source, geometry.target)
-        let isPicture = format.maskSize == .picture
-        let coversAll = shown == PixelRect(network) && seen == PixelRect(geometry.picture)
-        let region =
-            coversAll || !isPicture
-            ? nil
-            : ScoreRegion(
-                rows: .init(
-                    showing: shown.y..<shown.y + shown.height, of: network.height, output: output.height,
-                    at: seen.y..<seen.y + seen.height),
-                columns: .init(
-                    showing: shown.x..<shown.x + shown.width, of: network.width, output: output.width,
-                    at: seen.x..<seen.x + seen.width))
-        let target =
-            isPicture ? Extent(height: geometry.picture.height, width: geometry.picture.width) : output
-        return ScoreSampler(
-            scores: shape, head: head, kind: kind, target: target, region: region, backend: backend)
+        guard format.maskSize == .source else {
+            return ScoreSampler(scores: shape, head: head, kind: kind, target: output, backend: backend)
+        }
+        let (picture, network) = (geometry.picture, geometry.network)
+        let (seen, shown) = (geometry.source, geometry.target)
+        let target = Extent(height: picture.height, width: picture.width)
+        let region = ScoreRegion(
+            seen: (seen.rows, seen.columns), of: target, shown: (shown.rows, shown.columns),
+            of: Extent(height: network.height, width: network.width), output: output)
+        return ScoreSampler(scores: shape, head: head, kind: kind, target: target, region: region, backend: backend)
     }
 }

@@ -19,7 +19,9 @@ struct FrameNetworkTests {
         throws
         -> FrameResult
     {
-        try SegmentationProgram(FrameDevice.backend(precision), model: model, format: format).makeSlot().run([picture])[
+        try SegmentationProgram(ValidatedDevice.backend(precision), model: model, format: format).makeSlot().run([
+            picture
+        ])[
             0]
     }
 
@@ -48,7 +50,7 @@ struct FrameNetworkTests {
         // Its weights are random and magnify what is rounded: noise of 5e-4 on its input moves its scores by 0.3, and float16
         // between the layers, computed exactly, by 0.9. Trained networks are held to 99.5 % below.
         #expect(same >= (precision == .float32 ? 1 : 0.95))
-        try FrameDevice.expectSilence()
+        try ValidatedDevice.expectSilence()
     }
 
     @Test("The mini network's probabilities are ONNX Runtime's", arguments: StoragePrecision.allCases)
@@ -65,7 +67,7 @@ struct FrameNetworkTests {
         #expect(difference <= (precision == .float32 ? 1e-3 : 1e-2))
         #expect(result.confidences[1].elementsEqual(result.confidences[0].map { 1 - $0 }))
         #expect(result.categories == result.confidences[0].map { $0 >= 0.5 ? 1 : 0 })
-        try FrameDevice.expectSilence()
+        try ValidatedDevice.expectSilence()
     }
 
     @Test(
@@ -77,7 +79,7 @@ struct FrameNetworkTests {
     func counts(model: ReferenceModel, network: Int, dispatches: Int, barriers: Int) throws {
         let size = PixelSize(width: 640, height: 480)
         let slot = try SegmentationProgram(
-            FrameDevice.backend(), model: Model(path: model.path()),
+            ValidatedDevice.backend(), model: Model(path: model.path()),
             format: SegmentationFormat(picture: size, maskSize: .model)
         ).makeSlot()
         #expect(slot.program.networkDispatchCount == network)
@@ -109,7 +111,7 @@ struct FrameNetworkTests {
         print(
             "deeplabv3-257, \(precision.rawValue), \(file): labels equal at \(atModelSize), "
                 + "at the picture's size at \(atPictureSize)")
-        try FrameDevice.expectSilence()
+        try ValidatedDevice.expectSilence()
     }
 
     @Test(
@@ -125,6 +127,6 @@ struct FrameNetworkTests {
         let same = agreement(result.categories, reference.categories)
         #expect(same >= Self.bar(precision))
         print("\(name.rawValue), \(precision.rawValue): labels equal at \(same)")
-        try FrameDevice.expectSilence()
+        try ValidatedDevice.expectSilence()
     }
 }

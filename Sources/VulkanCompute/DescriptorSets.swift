@@ -1,30 +1,30 @@
 import CVulkan
 
-/// What one binding of a shader is bound to.
-package enum BoundResource: Sendable {
+/// What a binding of a shader is bound to.
+package enum Descriptor: Sendable {
     /// A buffer's range: for a storage buffer.
     case storage(BufferRange)
     /// A view: for a texel buffer.
-    case texels(TexelView)
+    case texels(TexelBufferView)
     /// Ranges for an array of uniform blocks; a short list is filled up with its last range.
     case uniform([BufferRange])
 }
 
-/// The bindings of many dispatches, made once and never changed.
-final class BindingSets: @unchecked Sendable {
+/// The descriptor sets of many dispatches, made once and never changed.
+final class DescriptorSets: @unchecked Sendable {
     private let device: LogicalDevice
     private let pool: VkDescriptorPool
     private(set) var sets: [VkDescriptorSet] = []
     /// Kept alive as long as they are bound.
-    private let resources: [[BoundResource]]
+    private let resources: [[Descriptor]]
 
     /// Creates one set for each pipeline and its resources.
-    init(_ device: LogicalDevice, _ bindings: [(pipeline: Pipeline, resources: [BoundResource])]) throws(VulkanError) {
+    init(_ device: LogicalDevice, _ bindings: [(pipeline: Pipeline, resources: [Descriptor])]) throws(VulkanError) {
         self.device = device
         resources = bindings.map(\.resources)
         var counts: [UInt32: UInt32] = [:]
         for binding in bindings.flatMap(\.pipeline.interface.bindings) {
-            counts[binding.type.rawValue, default: 0] += UInt32(binding.count)
+            counts[binding.vkType.rawValue, default: 0] += UInt32(binding.count)
         }
         let sizes = counts.sorted { $0.key < $1.key }.map {
             VkDescriptorPoolSize(type: VkDescriptorType(rawValue: $0.key), descriptorCount: $0.value)
@@ -47,7 +47,7 @@ final class BindingSets: @unchecked Sendable {
 
     deinit { vkDestroyDescriptorPool(device.handle, pool, nil) }
 
-    private func makeSet(_ pipeline: Pipeline, _ resources: [BoundResource]) throws(VulkanError) -> VkDescriptorSet {
+    private func makeSet(_ pipeline: Pipeline, _ resources: [Descriptor]) throws(VulkanError) -> VkDescriptorSet {
         let bindings = pipeline.interface.bindings
         precondition(bindings.count == resources.count, "\(resources.count) resources for \(bindings.count) bindings")
         var set: VkDescriptorSet?
@@ -70,14 +70,14 @@ final class BindingSets: @unchecked Sendable {
     }
 
     private func write(
-        _ resource: BoundResource, to set: VkDescriptorSet, _ index: Int, _ binding: ShaderInterface.Binding
+        _ resource: Descriptor, to set: VkDescriptorSet, _ index: Int, _ binding: DescriptorType
     ) {
         var write = VkWriteDescriptorSet()
         write.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET
         write.dstSet = set
         write.dstBinding = UInt32(index)
         write.descriptorCount = UInt32(binding.count)
-        write.descriptorType = binding.type
+        write.descriptorType = binding.vkType
         func info(_ range: BufferRange) -> VkDescriptorBufferInfo {
             VkDescriptorBufferInfo(
                 buffer: range.buffer.handle, offset: VkDeviceSize(range.offset), range: VkDeviceSize(range.byteCount))

@@ -1,7 +1,6 @@
 import VulkanImaging
 import Base
 import Dispatch
-import VulkanBackend
 
 /// A device that only notes what is asked of it, and gives each frame's picture back as its result.
 final class FakeDevice: Sendable {

@@ -1,8 +1,7 @@
 /// Bounds on what a model may ask for: products of sizes cannot overflow, and memory is bounded before it is taken.
-package enum Limits {
+package enum ModelLimits {
     /// Rows or columns of a map.
     package static let side = 16_384
-    /// Channels of a map.
     package static let channels = 65_536
     /// Values of one tensor: 1 GiB of float32.
     package static let elements = 1 << 28
@@ -11,11 +10,8 @@ package enum Limits {
 
     /// Bytes of a model file. The largest DeepLabV3 in use, on ResNet-101, has 244 MB.
     package static let fileByteCount = 2 << 30
-    /// Bytes of a model file's header.
     package static let headerByteCount = 16 << 20
-    /// Layers of a model file.
     package static let layers = 4_096
-    /// Tensors of a model file.
     package static let storedTensors = 16_384
     /// Bytes, as float32, of all tensors that are alive at one layer.
     package static let liveByteCount = 4 << 30

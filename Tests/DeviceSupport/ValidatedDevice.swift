@@ -1,10 +1,9 @@
-import DeviceSupport
 import Testing
 import VulkanBackend
 import VulkanCompute
 
-/// The device that frames are tested on; the validation layers listen where they are installed.
-enum FrameDevice {
+/// A device that the tests of a process share; the validation layers listen where they are installed.
+package enum ValidatedDevice {
     private static let shared = Result { try open() }
 
     private static func open() throws -> LogicalDevice {
@@ -12,14 +11,14 @@ enum FrameDevice {
     }
 
     /// A backend of its own for each test, on one device.
-    static func backend(_ precision: StoragePrecision = .float32, readPath: Int? = nil) throws -> VulkanBackend {
-        let device = try shared.get()
-        guard let readPath else { return VulkanBackend(device, precision: precision) }
-        return VulkanBackend(device, precision: precision, readPathNumber: readPath)
+    package static func backend(_ precision: StoragePrecision = .float32, readPath: ReadPath? = nil) throws
+        -> VulkanBackend
+    {
+        VulkanBackend(try shared.get(), precision: precision, readPath: readPath, chooser: nil)
     }
 
     /// Records an issue for everything that the validation layers have said.
-    static func expectSilence() throws {
+    package static func expectSilence() throws {
         for message in try shared.get().instance.validationMessages.prefix(5) { Issue.record("\(message)") }
     }
 }

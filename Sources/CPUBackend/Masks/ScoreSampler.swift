@@ -20,7 +20,7 @@ package final class ScoreSampler: @unchecked Sendable {
 
     private let shape: Shape
     private let isSubjectOnly: Bool
-    private let activation: ScoreHead.Activation
+    private let activation: HeadActivation
     private let kind: OutputKind
     private let backend: CPUBackend
     private let rows, columns: SampleTable
@@ -33,8 +33,6 @@ package final class ScoreSampler: @unchecked Sendable {
     /// Activated scores at the model's size, where the picture's come from those.
     private let modelSize: (sampler: ScoreSampler, scores: FloatBuffer)?
 
-    /// Creates a sampler.
-    ///
     /// - Parameters:
     ///   - shape: Extent of the trunk's output.
     ///   - head: What the model does to it.

@@ -4,14 +4,13 @@ import Dispatch
 import Foundation
 import TestSupport
 import Testing
-import VulkanBackend
 
 @Suite("Frame scheduler on a fake device")
 struct FrameSchedulerTests {
     private typealias Scheduler = FrameScheduler<FakeSlot>
 
     private func scheduler(_ device: FakeDevice, slots: Int = 3, ahead: Int = 2) -> Scheduler {
-        Scheduler(slotCount: slots, aheadCount: ahead) { try device.makeSlot() }
+        Scheduler(slotCount: slots, maxFramesInFlight: ahead) { try device.makeSlot() }
     }
 
     private func next(_ scheduler: Scheduler) throws -> Int? { try scheduler.collectNext { $1 } }
@@ -117,7 +116,7 @@ struct FrameSchedulerTests {
     @Test("Until a frame is done the first time limit counts, then one that goes by the slowest")
     func timeLimits() throws {
         let device = FakeDevice()
-        let limit = DeviceTimeLimit(first: 60_000_000_000, least: 10_000_000_000)
+        let limit = DeviceTimeout(initial: 60_000_000_000, minimum: 10_000_000_000)
         let scheduler = Scheduler(timeLimit: limit) { try device.makeSlot() }
         for picture in 0..<3 {
             if picture == 2 { limit.note(7_000_000_000) }
@@ -126,7 +125,7 @@ struct FrameSchedulerTests {
         }
         #expect(device.timeLimits == [60_000_000_000, 10_000_000_000, 70_000_000_000])
         // However long a wait was, the next limit can be counted.
-        let endless = DeviceTimeLimit(first: 1, least: 1)
+        let endless = DeviceTimeout(initial: 1, minimum: 1)
         endless.note(.max)
         #expect(endless.nanoseconds == .max)
     }
@@ -134,7 +133,7 @@ struct FrameSchedulerTests {
     @Test("A wait that failed says nothing about the device's speed")
     func failedWait() throws {
         let device = FakeDevice()
-        let limit = DeviceTimeLimit(first: 60, least: 10)
+        let limit = DeviceTimeout(initial: 60, minimum: 10)
         let scheduler = Scheduler(timeLimit: limit) { try device.makeSlot() }
         device.fail(at: .waited(0))
         _ = try scheduler.submit(0)

@@ -2,14 +2,14 @@ import Glibc
 
 /// A folder with a file for each device and driver: its compiled pipelines, or what else is only true of it.
 ///
-/// Nothing that is wrong with it is an error: a file that cannot be read, is damaged or belongs to another driver counts as none,
-/// and one that cannot be written is done without.
+/// Nothing that is wrong with it is an error. A file that cannot be read, is damaged or belongs to another driver counts as
+/// none. One that cannot be written is done without.
 ///
 ///     1002-744c-00800059-0123456789abcdef.bin      vendor, device, driver version, beginning of the driver's own identity
-package struct PipelineCacheFolder: Sendable {
+package struct DeviceCacheFolder: Sendable {
     /// Where it is.
     package let path: String
-    private let ending: String
+    private let fileExtension: String
     /// Bytes that one file may have; larger ones are neither read nor written.
     package let fileByteLimit: Int
     /// Files that the folder may have; the oldest go when a new one comes. Each update of a driver leaves one behind.
@@ -17,10 +17,10 @@ package struct PipelineCacheFolder: Sendable {
 
     /// Creates a view of a folder, which need not exist.
     ///
-    /// - Parameter ending: Of the files' names, one for each kind of data.
-    package init(path: String, ending: String = ".bin", fileByteLimit: Int = 64 << 20, fileLimit: Int = 16) {
+    /// - Parameter fileExtension: One for each kind of data.
+    package init(path: String, fileExtension: String = "bin", fileByteLimit: Int = 64 << 20, fileLimit: Int = 16) {
         self.path = path
-        self.ending = ending
+        self.fileExtension = fileExtension
         self.fileByteLimit = fileByteLimit
         self.fileLimit = fileLimit
     }
@@ -29,19 +29,19 @@ package struct PipelineCacheFolder: Sendable {
     package func file(for identity: PhysicalDevice.CacheIdentity) -> String {
         let numbers = [hex(identity.vendor, 4), hex(identity.device, 4), hex(identity.driverVersion, 8)]
         return path + "/" + (numbers + [identity.uuid.prefix(8).map { hex($0, 2) }.joined()]).joined(separator: "-")
-            + ending
+            + ".\(fileExtension)"
     }
 
     /// The data of earlier runs; empty where there is none to be trusted.
     package func data(for identity: PhysicalDevice.CacheIdentity) -> [UInt8] {
         guard let bytes = readFile(file(for: identity), atMost: fileByteLimit) else { return [] }
-        return PipelineCacheFile.decode(bytes, for: identity) ?? []
+        return DeviceCacheFile.decode(bytes, for: identity) ?? []
     }
 
     /// Keeps data for later runs; whoever reads at the same time sees the file before or the file after. True where that worked.
     @discardableResult
     package func store(_ data: [UInt8], for identity: PhysicalDevice.CacheIdentity) -> Bool {
-        let bytes = PipelineCacheFile.encode(data, for: identity)
+        let bytes = DeviceCacheFile.encode(data, for: identity)
         guard bytes.count <= fileByteLimit, makeFolders(path) else { return false }
         let file = file(for: identity)
         guard replaceFile(file, with: bytes) else { return false }
@@ -50,7 +50,7 @@ package struct PipelineCacheFolder: Sendable {
     }
 
     private func removeOldest(but newest: String) {
-        let files = names(in: path).filter { $0.hasSuffix(ending) }.map { "\(path)/\($0)" }
+        let files = names(in: path).filter { $0.hasSuffix(".\(fileExtension)") }.map { "\(path)/\($0)" }
         guard files.count > fileLimit else { return }
         let others = files.filter { $0 != newest }.map { (path: $0, time: modificationTime($0)) }
         for file in others.sorted(by: { ($0.time, $0.path) < ($1.time, $1.path) }).prefix(files.count - fileLimit) {

@@ -1,30 +1,29 @@
-import VulkanBackend
 import Synchronization
 
 /// How long the wait for a frame may take before the device counts as lost.
 ///
-/// Until a frame is done nobody knows how fast the device is; from then on a wait that takes many times as long as the slowest
-/// one before it is a hang. The schedulers of one device share a limit, as they wait for each other's frames.
-package final class DeviceTimeLimit: Sendable {
-    private let first: UInt64
-    private let least: UInt64
+/// Until a frame is done nobody knows how fast the device is. From then on a wait that takes many times as long as the
+/// slowest one before it is a hang. The schedulers of one device share a timeout, as they wait for each other's frames.
+package final class DeviceTimeout: Sendable {
+    private let initial: UInt64
+    private let minimum: UInt64
     // Signed: `max` of an unsigned atomic compares as if it were.
     private let slowest = Atomic<Int64>(0)
     /// As many frames as may be queued on a device before the one that is waited for, and more than a busy desktop adds.
-    private static let patience: UInt64 = 10
+    private static let factor: UInt64 = 10
 
     /// - Parameters:
-    ///   - first: Nanoseconds for all frames until the first is done: drivers that compile late, as llvmpipe does, compile then.
-    ///   - least: Nanoseconds that a later frame is given however fast those before it were.
-    package init(first: UInt64 = 60_000_000_000, least: UInt64 = 10_000_000_000) {
-        self.first = first
-        self.least = least
+    ///   - initial: Nanoseconds for all frames until the first is done: drivers that compile late, as llvmpipe does, compile then.
+    ///   - minimum: Nanoseconds that a later frame is given however fast those before it were.
+    package init(initial: UInt64 = 60_000_000_000, minimum: UInt64 = 10_000_000_000) {
+        self.initial = initial
+        self.minimum = minimum
     }
 
     /// Nanoseconds that a wait beginning now may take.
     package var nanoseconds: UInt64 {
         let slowest = UInt64(slowest.load(ordering: .relaxed))
-        return slowest == 0 ? first : max(least, slowest.multipliedClamped(by: Self.patience))
+        return slowest == 0 ? initial : max(minimum, slowest.multipliedClamped(by: Self.factor))
     }
 
     /// Runs a wait, and remembers how long it took where it came to a good end.

@@ -10,11 +10,11 @@ struct MaskCase: Sendable, CustomStringConvertible {
     var scores: Extent
     var channels: Int
     var resizes: [ScoreHead.Resize] = []
-    var activation: ScoreHead.Activation = .none
+    var activation: HeadActivation = .none
     var kind: OutputKind = .logits
     var picture: PixelSize
     var fit: Fit = .stretch
-    var maskSize: SegmentationFormat.MaskSize = .picture
+    var maskSize: MaskSize = .source
 
     var description: String {
         let steps = resizes.map { "\($0.extent) \($0.convention)" } + ["\(activation)", "\(kind)"]
@@ -33,9 +33,9 @@ struct MaskCase: Sendable, CustomStringConvertible {
                 cases.append(MaskCase(scores: 9, channels: 21, resizes: aligned, picture: picture, fit: fit))
             }
         }
-        for maskSize in SegmentationFormat.MaskSize.allCases {
+        for maskSize in MaskSize.allCases {
             for (activation, kind) in [
-                (ScoreHead.Activation.none, OutputKind.logits), (.none, .probabilities), (.softmax, .probabilities),
+                (HeadActivation.none, OutputKind.logits), (.none, .probabilities), (.softmax, .probabilities),
                 (.sigmoid, .probabilities),
             ] {
                 for channels in [1, 2, 5] where channels > 1 || activation != .softmax {

@@ -1,4 +1,4 @@
-/// Hands out parts of one buffer, one after another.
+/// Offsets of parts of one buffer, handed out one after another: a linear allocator.
 ///
 /// For what lives as long as the buffer: weights, tables. Tensors between layers get their places from a memory plan.
 package struct ArenaLayout: Sendable {
@@ -7,7 +7,6 @@ package struct ArenaLayout: Sendable {
     /// Bytes handed out so far.
     package private(set) var byteCount = 0
 
-    /// Creates an empty layout.
     package init(alignment: Int) {
         precondition(alignment > 0)
         self.alignment = alignment
