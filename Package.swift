@@ -110,7 +110,7 @@ let package = Package(
                 "TestSupport", "DeviceSupport",
             ]),
         .testTarget(name: "EmbedShadersTests", dependencies: ["VulkanBackend", "TestSupport"]),
-        .testTarget(name: "VideoTests", dependencies: ["Video", "Imaging", "TestSupport"]),
+        .testTarget(name: "VideoTests", dependencies: ["Base", "Video", "Imaging", "TestSupport"]),
         .target(name: "ImagingSupport", dependencies: ["Imaging", "TestSupport"], path: "Tests/ImagingSupport"),
         .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport", "ImagingSupport"]),
         .testTarget(name: "EffectsTests", dependencies: ["Effects", "Imaging", "TestSupport", "ImagingSupport"]),

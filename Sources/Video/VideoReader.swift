@@ -135,7 +135,7 @@ package final class VideoReader: @unchecked Sendable {
     private static func image(_ frame: NUTReader.Frame, _ track: NUTReader.Track) throws(VideoError) -> Image {
         do throws(ImageError) {
             return try Image(
-                width: track.width, height: track.height, format: track.channelCount == 4 ? .rgba : .rgb,
+                width: track.width, height: track.height, format: track.content == .rgba ? .rgba : .rgb,
                 bytes: frame.bytes)
         } catch {
             throw VideoError("\(error.reason)")
