@@ -115,7 +115,7 @@ let package = Package(
                 "Effects", "TestSupport", "DeviceSupport",
             ]),
         .testTarget(name: "EmbedShadersTests", dependencies: ["VulkanBackend", "TestSupport"]),
-        .testTarget(name: "VideoTests", dependencies: ["Video", "Imaging", "TestSupport"]),
+        .testTarget(name: "VideoTests", dependencies: ["Base", "Video", "Imaging", "TestSupport"]),
         .target(name: "ImagingSupport", dependencies: ["Imaging", "TestSupport"], path: "Tests/ImagingSupport"),
         .testTarget(name: "ImagingTests", dependencies: ["Effects", "Imaging", "TestSupport", "ImagingSupport"]),
         .testTarget(name: "EffectsTests", dependencies: ["Effects", "Imaging", "TestSupport", "ImagingSupport"]),

@@ -41,9 +41,9 @@ public final class ImageSegmenter: Sendable {
     private let request: MaskRequest
     /// Nil: pictures are not divided into tiles.
     private let tiles: TiledSegmentation?
-    private let videoClock = Locked(FrameClock())
+    private let videoOrder = Locked(TimestampOrder())
     private let queue = DispatchQueue(label: "silhouette.live-stream", qos: .userInteractive)
-    private let mailbox = Locked(FrameMailbox<WaitingFrame>())
+    private let mailbox = Locked(NewestMailbox<WaitingFrame>())
     private let listeners = Locked(Listeners())
 
     /// Loads the model and prepares the device.
@@ -139,7 +139,7 @@ public final class ImageSegmenter: Sendable {
         videoFrame image: Image, timestampInMilliseconds: Int, orientation: Orientation = .up
     ) throws(ImageSegmenterError) -> ImageSegmenterResult {
         try require(.video)
-        try videoClock.withLock { clock throws(ImageSegmenterError) in try clock.accept(timestampInMilliseconds) }
+        try videoOrder.withLock { order throws(ImageSegmenterError) in try order.accept(timestampInMilliseconds) }
         var result = try run(image.oriented(orientation))
         result.timestampInMilliseconds = timestampInMilliseconds
         return result

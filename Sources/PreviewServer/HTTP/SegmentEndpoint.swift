@@ -250,7 +250,7 @@ final class SegmentEndpoint: Sendable {
                 try EffectRenderer(options: effect, segmenter: plain)
             }
             let segmenter = renderer?.segmenter ?? plain
-            let pipeline = context.pipeline(of: segmenter.deviceID)
+            let pipeline = try context.pipeline(of: segmenter.deviceID)
             let work = BackgroundWork(onDevice: { pipeline.inTurn($0) }, inBackground: { runAtBackgroundPriority($0) })
             let result = try segmenter.segment(image: image, inBackground: work)
             file = try runAtBackgroundPriority {

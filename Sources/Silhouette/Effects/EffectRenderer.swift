@@ -23,7 +23,7 @@ public final class EffectRenderer: Sendable {
     /// What is kept from frame to frame.
     private struct Stream {
         var smoother = MotionSmoother()
-        var clock = FrameClock()
+        var order = TimestampOrder()
     }
 
     /// Prepares an effect.
@@ -61,7 +61,7 @@ public final class EffectRenderer: Sendable {
     public func render(
         videoFrame: Image, timestampInMilliseconds: Int
     ) throws(ImageSegmenterError) -> Image {
-        try stream.withLock { stream throws(ImageSegmenterError) in try stream.clock.accept(timestampInMilliseconds) }
+        try stream.withLock { stream throws(ImageSegmenterError) in try stream.order.accept(timestampInMilliseconds) }
         return drawFrame(videoFrame, try segment(videoFrame))
     }
 

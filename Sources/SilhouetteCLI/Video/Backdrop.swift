@@ -21,7 +21,7 @@ final class Backdrop: Sendable {
         var options = ReadingOptions()
         options.isLooped = true
         options.maxPixels = film.options.maxPixels
-        options.frameSize = FrameSize(width: film.info.width, height: film.info.height, showsAll: showsAll)
+        options.frameSize = FittedSize(width: film.info.width, height: film.info.height, showsAll: showsAll)
         let source = try FilmSource(path: path)
         guard case .file = source else { throw UsageError("--background-video: \(path) is no file") }
         reader = try VideoReader(try Film(source, options: options))

@@ -13,7 +13,7 @@ final class FilmRun: Sendable {
     private let state: Locked<State>
 
     private struct State {
-        var clock: FrameClock
+        var clock: FilmClock
         var failure: (any Error)?
         var frameCount = 0
         /// Seconds from the beginning of the source to the first frame.
@@ -39,7 +39,7 @@ final class FilmRun: Sendable {
         self.backdrop = backdrop
         self.settings = settings
         self.progress = progress
-        state = Locked(State(clock: FrameClock(of: film)))
+        state = Locked(State(clock: FilmClock(of: film)))
     }
 
     /// Tells the user something.

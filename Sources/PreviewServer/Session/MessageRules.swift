@@ -1,7 +1,7 @@
 import PreviewProtocol
 
 /// What a page's messages must be like, as far as their headers tell.
-package struct FrameRules: Sendable {
+package struct MessageRules: Sendable {
     /// Pixels of a frame.
     package var pixelLimit: Int
     /// Whether pages send frames: the server has no source of its own.
@@ -53,7 +53,7 @@ package struct FrameRules: Sendable {
 }
 
 /// Whether frames come in their order.
-package struct FrameOrder: Sendable {
+package struct ArrivalOrder: Sendable {
     private var last: (sequence: UInt32, timestamp: UInt64)?
 
     package init() {}

@@ -1,11 +1,11 @@
 import Silhouette
 import Testing
 
-@Suite("Frame mailbox: the newest frame wins")
-struct FrameMailboxTests {
+@Suite("Mailbox: the newest frame wins")
+struct NewestMailboxTests {
     @Test("The first frame wakes the receiver, those that come while it is busy do not")
     func wakesOnce() throws {
-        var mailbox = FrameMailbox<String>()
+        var mailbox = NewestMailbox<String>()
         #expect(try mailbox.post("a", timestamp: 1))
         #expect(try !mailbox.post("b", timestamp: 2))
         #expect(mailbox.take()?.frame == "b")
@@ -17,7 +17,7 @@ struct FrameMailboxTests {
 
     @Test("Frames that a newer one replaces are counted")
     func countsDrops() throws {
-        var mailbox = FrameMailbox<Int>()
+        var mailbox = NewestMailbox<Int>()
         for timestamp in 1...5 { _ = try mailbox.post(timestamp * 10, timestamp: timestamp) }
         #expect(mailbox.droppedFrameCount == 4)
         let taken = mailbox.take()
@@ -28,7 +28,7 @@ struct FrameMailboxTests {
 
     @Test("A timestamp that does not increase is refused and changes nothing", arguments: [7, 6, -1, .min])
     func refusesTimestamps(late: Int) throws {
-        var mailbox = FrameMailbox<String>()
+        var mailbox = NewestMailbox<String>()
         _ = try mailbox.post("good", timestamp: 7)
         #expect(
             throws: ImageSegmenterError.timestampNotIncreasing(
@@ -42,7 +42,7 @@ struct FrameMailboxTests {
 
     @Test("A dropped frame's timestamp still counts as seen")
     func droppedTimestampsCount() throws {
-        var mailbox = FrameMailbox<String>()
+        var mailbox = NewestMailbox<String>()
         _ = try mailbox.post("a", timestamp: 1)
         _ = try mailbox.post("b", timestamp: 9)
         #expect(throws: ImageSegmenterError.self) { try mailbox.post("c", timestamp: 9) }

@@ -2,9 +2,9 @@ import Imaging
 import PreviewProtocol
 import Silhouette
 
-/// What is done with each frame under some settings: the masks that are asked of the network, and the messages that are
-/// made of them.
-final class FrameProgram: Sendable {
+/// What some settings ask for: the masks that the network is to give of each frame, all in one run, and the messages that are made
+/// of them.
+final class OutputPlan: Sendable {
     /// The settings as they were asked for.
     let settings: PreviewSettings
     /// The settings with the values in force in place of those that were left open.
@@ -17,7 +17,7 @@ final class FrameProgram: Sendable {
     private let palette: Palette
     /// What overlays show of each class: itself, or the background.
     private let shownCategories: [UInt8]
-    private let stream: LiveStream
+    private let segmenter: ImageSegmenter
 
     /// Prepares to run frames.
     ///
@@ -36,10 +36,10 @@ final class FrameProgram: Sendable {
         // A model that is named later and in use already is no other one.
         var settings = settings
         settings.model = model.id
-        guard let segmenter = model.segmenter(on: settings.device) else {
+        guard let prepared = model.segmenter(on: settings.device) else {
             throw .settings("the device \(settings.device ?? "") was not prepared")
         }
-        deviceID = segmenter.deviceID
+        deviceID = prepared.deviceID
         var filled = settings
         let chosen = settings.classes ?? model.foregroundClasses
         filled.classes = chosen
@@ -71,15 +71,15 @@ final class FrameProgram: Sendable {
             options.confidenceClasses = options.shouldOutputConfidenceMasks ? self.chosen.summed : nil
         }
         do throws(ImageSegmenterError) {
-            stream = try LiveStream(options: options, sharing: segmenter)
+            segmenter = try ImageSegmenter(options: options, sharing: prepared)
         } catch {
             throw .settings("\(error)")
         }
     }
 
     /// Runs a frame through the network, once for everything that is asked of it.
-    func run(_ image: Image, completion: @escaping LiveStream.Completion) {
-        stream.run(image, completion: completion)
+    func segment(_ image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
+        try segmenter.segment(image: image)
     }
 
     /// What a frame's figures are made of.
@@ -126,23 +126,23 @@ final class FrameProgram: Sendable {
     }
 
     /// The figures of a frame.
-    func report(of result: ImageSegmenterResult, _ figures: Figures) -> FrameResult {
+    func report(of result: ImageSegmenterResult, _ figures: Figures) -> ResultReport {
         var shares: [(classIndex: Int, share: Double)] = []
         if let mask = result.categoryMask {
             let total = Double(mask.categories.count)
             shares = mask.histogram(classCount: model.labels.count).enumerated().filter { $0.element > 0 }
                 .sorted { $0.element > $1.element }.map { ($0.offset, Double($0.element) / total) }
         }
-        return FrameResult(
+        return ResultReport(
             inferenceMilliseconds: result.timings.totalMilliseconds, decodeMilliseconds: figures.decodeMilliseconds,
             totalMilliseconds: figures.totalMilliseconds, shares: shares, droppedFrames: figures.droppedFrames,
             device: result.deviceName)
     }
 }
 
-extension FrameProgram {
+extension OutputPlan {
     /// Whether frames come out the same way.
-    func gives(theSameAs other: FrameProgram) -> Bool {
+    func gives(theSameAs other: OutputPlan) -> Bool {
         var (mine, others) = (filledSettings, other.filledSettings)
         mine.maximumFramesPerSecond = nil
         others.maximumFramesPerSecond = nil
