@@ -54,7 +54,7 @@ struct NUTReaderTests {
         #expect(try NUTReader(stream([])) == nil)
     }
 
-    @Test("A stream that ends anywhere gives its whole frames, then an error or the end")
+    @Test("A stream that ends anywhere gives its whole frames, then an error or the end", .childProcess)
     func truncation() throws {
         let bytes = try film("rgb24")
         let whole = try frames(bytes)
@@ -66,7 +66,7 @@ struct NUTReaderTests {
         }
     }
 
-    @Test("Any damage is an error or other frames, all of the right size")
+    @Test("Any damage is an error or other frames, all of the right size", .childProcess)
     func damage() throws {
         let bytes = try film("rgb24")
         var generator = SeededGenerator(seed: 1)

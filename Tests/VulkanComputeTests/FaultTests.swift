@@ -1,5 +1,6 @@
 import CVulkan
 import DeviceSupport
+import TestSupport
 import Testing
 import VulkanCompute
 
@@ -35,7 +36,7 @@ private func work(_ instance: VulkanInstance) throws -> [UInt32] {
     return target.words
 }
 
-@Suite("Calls that fail", .serialized, .needsVulkan)
+@Suite("Calls that fail", .serialized, .needsVulkan, .childProcess)
 struct FaultTests {
     /// Every call that passes by the injector, and how often `work` makes it.
     private static let calls: [(name: String, count: Int)] = [

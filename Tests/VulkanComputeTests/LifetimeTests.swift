@@ -1,8 +1,9 @@
 import DeviceSupport
+import TestSupport
 import Testing
 import VulkanCompute
 
-@Suite("Lifetimes under validation", .serialized, .needsVulkan, .needsValidation)
+@Suite("Lifetimes under validation", .serialized, .needsVulkan, .needsValidation, .childProcess)
 struct LifetimeTests {
     /// Something that takes about a tenth of a second.
     private func slow(_ device: LogicalDevice, _ buffer: Buffer) throws -> CommandBuffer {

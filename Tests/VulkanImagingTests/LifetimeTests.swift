@@ -7,7 +7,7 @@ import Testing
 import VulkanBackend
 import VulkanCompute
 
-@Suite("Lifetimes of frames under validation", .serialized, .needsVulkan, .needsValidation)
+@Suite("Lifetimes of frames under validation", .serialized, .needsVulkan, .needsValidation, .childProcess)
 struct LifetimeTests {
     @Test("Network, program, slots and scheduler may be let go in any order, with frames inside", arguments: 0..<6)
     func orders(rotation: Int) throws {
