@@ -23,6 +23,12 @@ package final class LiveReader {
         package var height: Int
     }
 
+    /// Why no more bytes come.
+    private enum StreamEnd {
+        case programEnded
+        case notWanted
+    }
+
     /// How long it waits for bytes before it asks again whether they are wanted, in milliseconds.
     private static let patience: Int32 = 100
 
@@ -30,8 +36,7 @@ package final class LiveReader {
     private let complaints: Complaints
     private let fileByteLimit: Int
     private let stream: ByteStream
-    /// Whether no more bytes come, for whatever reason.
-    private let isOver = Locked(false)
+    private let end = Locked<StreamEnd?>(nil)
     private var reader: NUTReader?
 
     /// Starts ffmpeg.
@@ -63,17 +68,17 @@ package final class LiveReader {
         child = try ChildProcess(arguments)
         complaints = Complaints(of: child.errors)
         self.fileByteLimit = fileByteLimit
-        let (descriptor, isOver) = (child.output, isOver)
+        let (descriptor, end) = (child.output, end)
         stream = ByteStream { (buffer) throws(VideoError) in
             var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             while isWanted() {
                 let count = poll(&wait, 1, Self.patience)
                 if count == 0 || (count < 0 && errno == EINTR) { continue }
                 let byteCount = try ByteStream.read(descriptor, into: buffer)
-                guard byteCount == 0 else { return byteCount }
-                break
+                if byteCount == 0 { end.withLock { $0 = .programEnded } }
+                return byteCount
             }
-            isOver.withLock { $0 = true }
+            end.withLock { $0 = .notWanted }
             return 0
         }
     }
@@ -96,11 +101,11 @@ package final class LiveReader {
             return Picture(file: frame.bytes, width: track.width, height: track.height)
         } catch {
             // What it ends in the middle of is no damage.
-            if isOver.withLock({ $0 }) { return nil }
+            guard end.withLock({ $0 }) == nil else { return nil }
             throw error
         }
     }
 
-    /// What the program complained of last, in one line. Waits for it to end.
-    package var complaint: String? { complaints.last }
+    /// What the program complained of last, in one line. Nil where it has not ended by itself.
+    package var complaint: String? { end.withLock { $0 } == .programEnded ? complaints.last : nil }
 }

@@ -95,6 +95,8 @@ struct LiveReaderTests {
                 }
             }
             #expect(try reader.next() == nil)
+            // It is not waited for.
+            #expect(reader.complaint == nil)
         }
         #expect(asked.withLock { $0 } == 5)
         #expect(ContinuousClock.now - start < .seconds(20))

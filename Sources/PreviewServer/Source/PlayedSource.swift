@@ -42,9 +42,7 @@ final class PlayedSource: @unchecked Sendable {
         do throws(VideoError) {
             let reader = try reader { ContinuousClock.now < limit }
             guard try reader.next() == nil else { return }
-            // One that shows nothing and does not end has nothing to say.
-            let complaint = ContinuousClock.now < limit ? reader.complaint : nil
-            throw VideoError(complaint.map(Self.saying) ?? "there is no picture in it")
+            throw VideoError(reader.complaint.map(Self.saying) ?? "there is no picture in it")
         } catch {
             throw ServerError("--source \(path): \(error)")
         }
@@ -110,7 +108,7 @@ final class PlayedSource: @unchecked Sendable {
                     picture.file, width: picture.width, height: picture.height,
                     microseconds: UInt64((ContinuousClock.now - start) / .microseconds(1)))
             }
-            return isWanted() ? reader.complaint.map(Self.saying) : nil
+            return reader.complaint.map(Self.saying)
         } catch {
             return error.description
         }
