@@ -34,14 +34,6 @@ public enum RunningMode: String, Sendable, CaseIterable {
     case liveStream
 }
 
-/// The size of masks.
-public enum MaskSize: String, Sendable, CaseIterable {
-    /// The picture's size. Computed from the network's scores, never from resized labels.
-    case source
-    /// The size of the network's own output.
-    case model
-}
-
 /// Settings of an `ImageSegmenter`, fixed when it is created.
 public struct ImageSegmenterOptions: Sendable {
     /// The model and the device.
