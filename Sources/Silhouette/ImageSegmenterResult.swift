@@ -47,7 +47,7 @@ public struct CategoryMask: Sendable, Equatable {
     public let categories: [UInt8]
 
     /// Creates a mask; the number of categories must fit.
-    public init(width: Int, height: Int, categories: [UInt8]) {
+    package init(width: Int, height: Int, categories: [UInt8]) {
         precondition(categories.count == width * height)
         self.width = width
         self.height = height
@@ -80,7 +80,7 @@ public struct ConfidenceMask: Sendable, Equatable {
     public let confidences: [Float]
 
     /// Creates a mask; the number of confidences must fit.
-    public init(classIndex: Int, width: Int, height: Int, confidences: [Float]) {
+    package init(classIndex: Int, width: Int, height: Int, confidences: [Float]) {
         precondition(confidences.count == width * height)
         self.classIndex = classIndex
         self.width = width
@@ -132,7 +132,7 @@ public struct Timings: Sendable, Equatable {
     public var postprocessMilliseconds: Double
 
     /// Creates timings.
-    public init(preprocessMilliseconds: Double, inferenceMilliseconds: Double, postprocessMilliseconds: Double) {
+    package init(preprocessMilliseconds: Double, inferenceMilliseconds: Double, postprocessMilliseconds: Double) {
         self.preprocessMilliseconds = preprocessMilliseconds
         self.inferenceMilliseconds = inferenceMilliseconds
         self.postprocessMilliseconds = postprocessMilliseconds
