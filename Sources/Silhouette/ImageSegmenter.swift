@@ -194,8 +194,8 @@ public final class ImageSegmenter: Sendable {
             })
     }
 
-    /// Draws a picture on the segmenter's device. Nil: the processor is to do it.
-    package func draw(_ drawing: PictureDrawing) -> Image? { engine.draw(drawing) }
+    /// Draws pictures on the segmenter's device.
+    package var drawer: any PictureDrawer { engine.drawer }
 
     private func run(_ image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
         guard let tiles else { return result(try engine.segment(image, request)) }

@@ -15,6 +15,7 @@ public final class EffectRenderer: Sendable {
     /// Finds the objects.
     package let segmenter: ImageSegmenter
 
+    private let drawer: any PictureDrawer
     private let palette: Palette
     private let subject: SubjectClasses
     private let stream = Locked(Stream())
@@ -33,6 +34,7 @@ public final class EffectRenderer: Sendable {
     public init(options: EffectOptions, segmenter: ImageSegmenter) throws(ImageSegmenterError) {
         if let fault = options.fault(segmenter.labels) { throw .invalidOptions(fault) }
         self.options = options
+        drawer = segmenter.drawer
         palette = segmenter.palette
         let classes = options.subject(of: segmenter.labels)
         subject = SubjectClasses(classes)
@@ -109,7 +111,7 @@ public final class EffectRenderer: Sendable {
         case .overlay(let style):
             // Outlines look at neighbourhoods, and without an edge of its own there is little to do.
             if style.outline == 0, let matte, let mask = result.pictureCategoryMask, let map = result.subject {
-                return draw(
+                return drawer.draw(
                     PictureDrawing(
                         image, matte, showing: subject.categories(mask.categories, image.size, map),
                         OverlayColors(palette, style)))
@@ -118,17 +120,14 @@ public final class EffectRenderer: Sendable {
             return Compositing.overlay(
                 image, categories: categories(result, matte), matte: matte, palette: palette, style: style)
         case .cutout:
-            return draw(PictureDrawing(image, matte ?? .opaque(image.size), over: nil))
+            return drawer.draw(PictureDrawing(image, matte ?? .opaque(image.size), over: nil))
         case .composite(let behind):
-            return draw(
+            return drawer.draw(
                 PictureDrawing(
                     image, matte ?? .opaque(image.size), over: behind,
                     backdrop: background ?? backdrop(behind, image.size)))
         }
     }
-
-    /// Draws on the device that segments, or on the processor where that does not draw.
-    private func draw(_ drawing: PictureDrawing) -> Image { segmenter.draw(drawing) ?? drawing.drawn() }
 
     /// The class of each pixel, 0 for those that are no subject.
     private func categories(
