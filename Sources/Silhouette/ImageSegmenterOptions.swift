@@ -3,7 +3,7 @@
 
 /// What every task of a model needs: the model and the device that runs it.
 public struct BaseOptions: Sendable {
-    /// Path of a model file (`NAME.safetensors`). Nil: as `ModelLocator` finds one.
+    /// Path of a model file (`NAME.safetensors`). Nil: as `ModelLocator()` finds one, which does not look into the user's cache.
     public var modelAssetPath: String?
     /// What the network runs on.
     public var device: Device = .automatic

@@ -18,7 +18,7 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     // Only the names of confidences depend on the model; other mistakes are told before one is looked for.
     if settings.output != .confidence { _ = try plan([]) }
 
-    let location = try ModelLocator().locate(settings.model)
+    let location = try ModelLocator(searchesCache: true).locate(settings.model)
     let model = try Model(path: location.path)
     let classes = try chosenClasses(
         keeping: settings.classes, dropping: settings.droppedClasses, in: model.labels)

@@ -14,7 +14,7 @@ func video(_ settings: VideoSettings) throws -> ExitCode {
     for path in backgrounds { try requireInputUntouched(.file(path), destination) }
     let film = try Film(source, options: settings.reading)
 
-    let location = try ModelLocator().locate(settings.model)
+    let location = try ModelLocator(searchesCache: true).locate(settings.model)
     let model = try Model(path: location.path)
     let classes = try chosenClasses(
         keeping: settings.classes, dropping: settings.droppedClasses, in: model.labels)
