@@ -5,7 +5,7 @@ import Testing
 @Suite("Names of outputs")
 struct OutputPlanTests {
     private func files(
-        _ inputs: [String], _ kind: SegmentOutput, _ destination: Destination, classes: [String] = []
+        _ inputs: [String], _ kind: SegmentOutput, _ destination: OutputDestination, classes: [String] = []
     ) throws -> [[String]]? {
         try OutputPlan(inputs: inputs.map { Input($0) }, kind: kind, destination: destination, classNames: classes)
             .files

@@ -28,7 +28,7 @@ private func copy(_ path: String, to target: String, hasAlpha: Bool = false) thr
     let writer = try FilmWriter(
         target, format: try #require(OutputFormat(path: target)), stream: stream, soundOf: film)
     let reader = try VideoReader(film, sound: writer.extraction)
-    var clock = FrameClock(of: film)
+    var clock = FilmClock(of: film)
     var delay: Double?
     while let frame = try reader.next() {
         delay = delay ?? Double(frame.timestamp) * film.info.timeBase.value

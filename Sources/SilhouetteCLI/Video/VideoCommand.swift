@@ -20,7 +20,7 @@ func video(_ settings: VideoSettings) throws -> ExitCode {
         keeping: settings.classes, dropping: settings.droppedClasses, in: model.labels)
     let effect = try settings.effectOptions(classes, model.labels)
     let backdrop = try settings.backgroundVideo.map { path in
-        try Backdrop(path: path, behind: film, showsAll: settings.effects.backgroundFit == .contain)
+        try BackgroundFilm(path: path, behind: film, showsAll: settings.effects.backgroundFit == .contain)
     }
     let progress = FilmProgress(
         expected: film.info.expectedFrameCount(start: settings.reading.start ?? 0, limit: settings.reading.duration))
@@ -57,7 +57,7 @@ extension FilmRun {
     /// Prepares what takes the frames, runs, and tells how it went.
     func run(into destination: FilmDestination) throws -> ExitCode {
         let stream = EncodedStream(of: film, hasAlpha: settings.output.hasAlpha)
-        let sink: any FrameSink
+        let sink: any FilmSink
         var extraction: SoundExtraction?
         switch destination {
         case .film(let path, let format):

@@ -16,7 +16,7 @@ package enum VideoOutput: String, CaseIterable, Sendable {
 }
 
 /// What uncompressed frames on standard output look like.
-package enum FrameFormat: String, CaseIterable, Sendable {
+package enum UncompressedFormat: String, CaseIterable, Sendable {
     /// Red, green, blue, a byte each, frame after frame.
     case rgb24
     /// The same and the opacity.
@@ -29,7 +29,7 @@ package enum FrameFormat: String, CaseIterable, Sendable {
 package struct VideoSettings: Sendable {
     package var inputs: [String] = []
     package var destination: String?
-    package var format: FrameFormat?
+    package var format: UncompressedFormat?
     package var quality: Int?
     package var reading = ReadingOptions()
     package var model: String?
@@ -126,8 +126,8 @@ extension Subcommand<VideoSettings> {
                     "format", nil, "rgb24|rgba|yuv4mpeg",
                     "What frames on standard output look like; yuv4mpeg has a constant rate, the others no times."
                 ) { settings, value throws(UsageError) in
-                    guard let format = FrameFormat(rawValue: value) else {
-                        let words = FrameFormat.allCases.map(\.rawValue)
+                    guard let format = UncompressedFormat(rawValue: value) else {
+                        let words = UncompressedFormat.allCases.map(\.rawValue)
                         throw UsageError("is \(words.listed(with: "or")), not '\(value)'")
                     }
                     settings.format = format

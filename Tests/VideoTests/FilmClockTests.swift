@@ -2,9 +2,9 @@ import Testing
 import Video
 
 @Suite("Times of frames")
-struct FrameClockTests {
+struct FilmClockTests {
     private func times(_ timestamps: [Int], source: Rational, rate: Rational?) -> (unit: Rational, times: [Int]) {
-        var clock = FrameClock(source: source, rate: rate)
+        var clock = FilmClock(source: source, rate: rate)
         return (clock.timeBase, timestamps.map { clock.time(of: $0) })
     }
 
@@ -49,7 +49,7 @@ struct FrameClockTests {
         "What is no camera's rate, or finer than its source, is not believed",
         arguments: [(90_000, 1, 90_000), (1000, 1, 1000), (60, 1, 100), (1, 10, 1000)])
     func disbelief(numerator: Int, denominator: Int, unit: Int) throws {
-        #expect(FrameClock(source: try fraction(1, unit), rate: try fraction(numerator, denominator)).rate == nil)
+        #expect(FilmClock(source: try fraction(1, unit), rate: try fraction(numerator, denominator)).rate == nil)
     }
 
     @Test("Units finer than a microsecond become microseconds")
@@ -63,7 +63,7 @@ struct FrameClockTests {
     func damaged(rate: Rational?) throws {
         let far = 1 << 60
         for source in [try fraction(1, 1000), try fraction(1, 1), try fraction(Int(Int32.max), 1)] {
-            var clock = FrameClock(source: source, rate: rate)
+            var clock = FilmClock(source: source, rate: rate)
             let times = [0, 1, far, -far, far].map { clock.time(of: $0) }
             #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
             let microseconds = times.map { clock.microseconds($0) }

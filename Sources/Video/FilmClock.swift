@@ -3,7 +3,7 @@
 /// Each frame keeps its time, counted from the first one. Where a film has a constant rate and its container has only rounded
 /// times (Matroska: milliseconds), the exact ones come back: a frame within one unit of its place is put there. A frame
 /// that is not, since the rate varies or one was left out, stays where it is.
-package struct FrameClock: Sendable {
+package struct FilmClock: Sendable {
     /// The unit of the times that are given.
     package let timeBase: Rational
     /// The rate that frames are put to; nil where they all keep their times.
