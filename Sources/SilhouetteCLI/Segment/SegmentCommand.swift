@@ -1,3 +1,4 @@
+import Base
 import CPUBackend
 import Imaging
 import ModelGraph
@@ -47,7 +48,7 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
             renderer: renderers.first),
         progress: progress)
     modelNotes(model, location, segmenters[0], isVerbose: settings.isVerbose).forEach { progress.note($0) }
-    return run.run()
+    return try run.run()
 }
 
 /// A segmenter, or on the processor one of one thread for each core where there are photographs for all of them: so no core waits for
@@ -104,9 +105,10 @@ private struct SegmentRun: Sendable {
         var readMilliseconds = 0.0
     }
 
-    func run() -> ExitCode {
-        runPipeline(Array(inputs.indices), workers: segmenters.count) { index in
-            read(index)
+    func run() throws -> ExitCode {
+        let next = Array(inputs.indices).handout
+        try runPipeline(workers: segmenters.count) {
+            next().map { index in read(index) }
         } second: { worker, job in
             segment(job, worker)
         } third: { job in

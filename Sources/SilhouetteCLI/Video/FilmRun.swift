@@ -53,11 +53,9 @@ final class FilmRun: Sendable {
         let interruption = Interruption()
         interruption.onFirst(hiddenFiles: sink.hiddenFiles) { reader.stop() }
         let start = ContinuousClock.now
-        // The third stage alone touches it until the pipeline has ended.
-        nonisolated(unsafe) let sink = sink
-        runPipeline {
+        try runPipeline {
             self.read(reader, interruption)
-        } second: { job in
+        } second: { _, job in
             self.segment(job)
         } third: { job in
             self.write(job, into: sink)
