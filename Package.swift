@@ -128,7 +128,7 @@ let package = Package(
                 "DeviceSupport",
             ]),
         .testTarget(
-            name: "CommandLineTests", dependencies: ["Base", "TestSupport", "SilhouetteCLI", "Imaging"],
+            name: "CommandLineTests", dependencies: ["Base", "Effects", "TestSupport", "SilhouetteCLI", "Imaging"],
             exclude: ["Snapshots"]),
     ],
     swiftLanguageModes: [.v6],

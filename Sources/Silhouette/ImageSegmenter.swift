@@ -205,11 +205,16 @@ public final class ImageSegmenter: Sendable {
     }
 
     private func result(_ masks: Masks) -> ImageSegmenterResult {
-        ImageSegmenterResult(
+        var result = ImageSegmenterResult(
             categoryMask: masks.categories, pictureCategoryMask: masks.pictureCategories,
-            confidenceMasks: masks.confidences, scores: masks.scores, subject: masks.subject, labels: labels,
-            width: masks.width,
-            height: masks.height, timings: masks.timings, deviceName: masks.deviceName)
+            confidenceMasks: masks.confidences, scores: masks.scores, subject: masks.subject,
+            subjectClasses: request.subjectClasses, labels: labels, width: masks.width, height: masks.height,
+            timings: masks.timings, deviceName: masks.deviceName)
+        if request.isAtPictureSize, let mask = masks.pictureCategories {
+            (result.width, result.height) = (mask.width, mask.height)
+            if options.shouldOutputCategoryMask { result.categoryMask = mask }
+        }
+        return result
     }
 
     /// Runs frames until none waits.

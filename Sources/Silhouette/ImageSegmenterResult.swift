@@ -10,6 +10,8 @@ public struct ImageSegmenterResult: Sendable {
     public var scores: ScoreMap?
     /// How surely each place belongs to the subject, at the size of the network's output, where it was asked for.
     package var subject: SubjectMap?
+    /// The classes that are the subject there, ascending.
+    package var subjectClasses: [Int]?
     /// Names of the classes, by index.
     public var labels: [String]
     /// Width of the masks, in pixels.
@@ -53,6 +55,9 @@ public struct CategoryMask: Sendable, Equatable {
         self.height = height
         self.categories = categories
     }
+
+    /// Columns and rows.
+    package var size: PixelSize { PixelSize(width: width, height: height) }
 
     /// The class at a pixel.
     public subscript(x: Int, y: Int) -> UInt8 {

@@ -36,7 +36,7 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
         }
     }
     var palette = Palette(of: model)
-    palette.recolor(try settings.effects.colors(of: model.labels))
+    palette.recolor(try settings.effects.classColors(among: model.labels))
     if case .folder(let path) = destination, let reason = makeFolder(path) {
         Console.report(singleLine("silhouette segment: \(path): \(reason)"))
         return .failure
@@ -205,7 +205,7 @@ extension SegmentSettings {
         options.shouldOutputCategoryMask = output == .mask || output.showsPicture
         options.shouldOutputConfidenceMasks = output == .confidence
         options.shouldOutputScores = output == .scores
-        options.confidenceClasses = classes
+        options.confidenceClasses = classes.map { ClassSelection($0) }
         options.maskSize = maskSize
         options.fit = fit
         options.tileSide = tileSide
@@ -217,7 +217,7 @@ extension SegmentSettings {
         var limits = ImageLimits()
         if let maxPixels { limits.maxPixels = maxPixels }
         return try effects.effect(output.rawValue, labels: labels, limits: limits).map {
-            EffectOptions($0, classes: classes, edges: effects.edgeOptions)
+            EffectOptions($0, classes: classes.map { ClassSelection($0) }, edges: effects.edgeOptions)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Base
 import Imaging
 import Silhouette
 import Video
@@ -39,8 +40,8 @@ package struct VideoSettings: Sendable {
     package var threads: Int?
     /// What was named; `output` is what is made.
     package var namedOutput: VideoOutput?
-    package var classes: [String]?
-    package var droppedClasses: [String]?
+    package var classes: ClassSelection?
+    package var droppedClasses: ClassSelection?
     package var effects = EffectSettings()
     package var backgroundVideo: String?
     package var smoothing: Float?
@@ -144,10 +145,9 @@ extension Subcommand<VideoSettings> {
                     "input-rate", nil, "N",
                     "Frames a second, of a camera or of numbered pictures. (default for pictures: 25)"
                 ) { settings, value throws(UsageError) in
-                    guard let rate = Double(value), rate >= 0.01, rate <= 1000 else {
-                        throw UsageError("needs a number from 0.01 to 1000, not '\(value)'")
+                    settings.reading.inputRate = try reading { () throws(WordError) in
+                        try Double(word: value, in: 0.01...1000)
                     }
-                    settings.reading.inputRate = rate
                 },
                 .text("model", "m", "FILE", "The model (as for segment).", \.model),
                 .device(\.device),
@@ -256,7 +256,7 @@ extension VideoSettings {
             backgroundVideo == nil
             ? try effects.effect(output.rawValue, labels: labels, limits: limits) : .composite(.color(.black))
         guard let effect else { throw UsageError("--output \(output.rawValue) is no film") }
-        var options = EffectOptions(effect, classes: classes, edges: effects.edgeOptions)
+        var options = EffectOptions(effect, classes: classes.map { ClassSelection($0) }, edges: effects.edgeOptions)
         if let smoothing { options.temporalSmoothing = smoothing }
         return options
     }
