@@ -84,6 +84,7 @@ let package = Package(
             name: "BackgroundReplacement", dependencies: ["Silhouette"], path: "Examples/BackgroundReplacement"),
         .executableTarget(name: "GettingStarted", dependencies: ["Silhouette"], path: "Examples/GettingStarted"),
         .executableTarget(name: "LiveStream", dependencies: ["Silhouette"], path: "Examples/LiveStream"),
+        .executableTarget(name: "MasksAndCutouts", dependencies: ["Silhouette"], path: "Examples/MasksAndCutouts"),
         .executableTarget(name: "PortraitBlur", dependencies: ["Silhouette"], path: "Examples/PortraitBlur"),
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
@@ -133,7 +134,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["Base", "TestSupport", "SilhouetteCLI", "Silhouette", "ModelGraph", "Imaging"],
+            dependencies: ["Base", "Effects", "TestSupport", "SilhouetteCLI", "Silhouette", "ModelGraph", "Imaging"],
             exclude: ["Snapshots"]),
     ],
     swiftLanguageModes: [.v6],

@@ -21,7 +21,7 @@ package final class CPUBackend: InferenceBackend {
     package init(threads: Int? = nil, instructionSet: InstructionSet? = nil) throws(CPUBackendError) {
         let set = instructionSet ?? .best
         guard let table = ck_table(set.rawValue) else { throw .missingInstructionSet(set) }
-        let count = threads ?? min(Int(ck_processor_count()), Self.mostThreads)
+        let count = threads ?? Self.processorCount
         guard (1...Self.mostThreads).contains(count) else { throw .threadsOutOfRange(count) }
         self.instructionSet = set
         kernels = table.pointee

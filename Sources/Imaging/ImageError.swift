@@ -6,7 +6,7 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
     public let reason: Reason
 
     /// Creates an error about the file `name`.
-    public init(_ name: String, _ reason: Reason) {
+    package init(_ name: String, _ reason: Reason) {
         self.name = name
         self.reason = reason
     }

@@ -249,5 +249,6 @@ private final class AnsweringRunner: FrameRunner {
     init(answer: Masks) { self.answer = answer }
 
     func segment(_ image: Image, _ request: MaskRequest) -> Masks { answer }
+    func draw(_ drawing: PictureDrawing) -> Image { drawing.drawn() }
     func giveUp() {}
 }

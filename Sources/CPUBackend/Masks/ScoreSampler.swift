@@ -1,5 +1,4 @@
 import CPUKernels
-import Glibc
 import ModelGraph
 
 /// Makes masks of any size from the scores that a network's trunk gives.
@@ -174,32 +173,15 @@ package final class ScoreSampler: @unchecked Sendable {
         precondition(margins.count == target.height * target.width && classes.count == margins.count)
         margins.update(repeating: -.infinity)
         classes.update(repeating: 0)
-        let isLogit = modelSize == nil ? activation == .none && kind == .logits : false
-        let channelCount = shape.channels
+        let isLogits = modelSize == nil ? activation == .none && kind == .logits : false
         let count = columns.seen.count
         let isSubjectOnly = isSubjectOnly
         forEachRow(scores) { pixel, values in
             for x in 0..<count {
-                let row = values + x * classStride
-                // Of a single channel the other class's logit is 0, and its probability what is left.
-                var best = -Float.infinity
-                var other = -Float.infinity
-                var bestClass = 0
-                for index in 0..<(isSubjectOnly ? 2 : channelCount) {
-                    let value = isSubjectOnly ? (index == 1 ? row[0] : isLogit ? 0 : 1 - row[0]) : row[index]
-                    if !subject[index] {
-                        other = max(other, value)
-                    } else if value > best {
-                        best = value
-                        bestClass = index
-                    }
-                }
-                classes[pixel + x] = UInt8(truncatingIfNeeded: bestClass)
-                if best == -.infinity || other == -.infinity {
-                    margins[pixel + x] = best == -.infinity ? -.infinity : .infinity
-                } else {
-                    margins[pixel + x] = isLogit ? best - other : log(max(best, 1e-9)) - log(max(other, 1e-9))
-                }
+                let margin = SubjectMargin(
+                    values + x * classStride, isSubject: subject, isSingle: isSubjectOnly, isLogits: isLogits)
+                margins[pixel + x] = margin.value
+                classes[pixel + x] = margin.likeliest
             }
         }
     }

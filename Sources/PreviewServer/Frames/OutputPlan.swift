@@ -68,7 +68,7 @@ final class OutputPlan: Sendable {
             options.shouldOutputPictureCategoryMask = settings.outputs.contains(.overlay)
             // Every class or none is chosen: 255 or 0 everywhere, and nothing to compute.
             options.shouldOutputConfidenceMasks = settings.outputs.contains(.alpha) && !self.chosen.summed.isEmpty
-            options.confidenceClasses = options.shouldOutputConfidenceMasks ? self.chosen.summed : nil
+            options.confidenceClasses = options.shouldOutputConfidenceMasks ? ClassSelection(self.chosen.summed) : nil
         }
         do throws(ImageSegmenterError) {
             segmenter = try ImageSegmenter(options: options, sharing: prepared)

@@ -79,7 +79,7 @@ package final class VulkanRunner: FrameRunner {
         return masks
     }
 
-    package func draw(_ drawing: PictureDrawing) throws -> Image? { try effects.draw(drawing) }
+    package func draw(_ drawing: PictureDrawing) throws -> Image { try effects.draw(drawing) }
 
     package func giveUp() { try? backend.device.giveUp() }
 

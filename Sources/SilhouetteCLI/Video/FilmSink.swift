@@ -3,7 +3,7 @@ import Imaging
 import Video
 
 /// Takes the frames of a film, in their order.
-protocol FrameSink: AnyObject {
+protocol FilmSink: AnyObject {
     /// Adds a frame.
     ///
     /// - Parameter microseconds: When it is shown, from the first frame on.
@@ -18,13 +18,13 @@ protocol FrameSink: AnyObject {
     var hiddenFiles: [String] { get }
 }
 
-extension FrameSink {
+extension FilmSink {
     var hiddenFiles: [String] { [] }
 }
 
-extension FilmWriter: FrameSink {}
+extension FilmWriter: FilmSink {}
 
-extension LiveWriter: FrameSink {
+extension LiveWriter: FilmSink {
     func finish(delay: Double, length: Double?) throws -> String? {
         try finish()
         return nil
@@ -32,7 +32,7 @@ extension LiveWriter: FrameSink {
 }
 
 /// Writes each frame as a PNG file.
-final class PictureWriter: FrameSink {
+final class PictureWriter: FilmSink {
     private let name: NumberedName
     private var number = 0
 
@@ -48,7 +48,7 @@ final class PictureWriter: FrameSink {
 }
 
 /// Writes the bytes of each frame to standard output.
-final class RawWriter: FrameSink {
+final class RawWriter: FilmSink {
     private let format: PixelFormat
 
     init(_ format: PixelFormat) { self.format = format }

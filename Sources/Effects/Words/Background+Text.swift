@@ -1,12 +1,5 @@
 import Imaging
 
-/// What is wrong with a word, as the rest of a sentence.
-package struct WordError: Error, Equatable, CustomStringConvertible {
-    package let description: String
-
-    package init(_ description: String) { self.description = description }
-}
-
 extension Background {
     /// Reads a background that needs no file: `#rrggbb`, `black`, `gradient:90:#102030,white`, `blur:12`, `gray`, `dim:0.6`.
     ///
@@ -15,9 +8,10 @@ extension Background {
         let word = text.prefix { $0 != ":" }.lowercased()
         let rest = text.firstIndex(of: ":").map { String(text[text.index(after: $0)...]) }
         switch word {
-        case "blur": self = .blur(radius: try Self.number(rest, "blur's radius", in: Background.blurRange))
+        case "blur":
+            self = .blur(radius: try Self.number(rest, in: Background.blurRange, for: "blur's radius"))
         case "gray" where rest == nil, "grey" where rest == nil: self = .gray
-        case "dim": self = .dim(try Self.number(rest, "dim's amount", in: 0...1) ?? 0.6)
+        case "dim": self = .dim(try Self.number(rest, in: 0...1, for: "dim's amount") ?? 0.6)
         case "gradient": self = .gradient(try Self.gradient(rest ?? ""))
         default:
             guard let color = RGBColor(word: text) else {
@@ -34,15 +28,10 @@ extension Background {
     package static var words: [String] { ["blur", "gray", "dim", "gradient"] + RGBColor.names.keys.sorted() }
 
     private static func number(
-        _ text: String?, _ name: String, in range: ClosedRange<Float>
+        _ text: String?, in range: ClosedRange<Float>, for purpose: String
     ) throws(WordError) -> Float? {
         guard let text else { return nil }
-        guard let value = Float(text), range.contains(value) else {
-            throw WordError(
-                "needs a number from \(range.lowerBound.shortText) to \(range.upperBound.shortText) for \(name), not '\(text)'"
-            )
-        }
-        return value
+        return try Float(word: text, in: range, for: purpose)
     }
 
     private static func gradient(_ text: String) throws(WordError) -> Gradient {
@@ -68,11 +57,6 @@ extension Background {
         }
         return Gradient(angle: angle, colors: read)
     }
-}
-
-extension Float {
-    /// A number without a needless `.0`.
-    package var shortText: String { self == rounded() && abs(self) < 1e9 ? "\(Int(self))" : "\(self)" }
 }
 
 extension RGBColor {

@@ -3,7 +3,7 @@ import Imaging
 import Video
 
 /// A film that is seen behind the subject of another one, again and again, at its own pace.
-final class Backdrop: Sendable {
+final class BackgroundFilm: Sendable {
     private struct State {
         var isAtStart = true
         var current: VideoFrame?

@@ -11,7 +11,7 @@ package func nearest(to word: String, among words: [String]) -> String? {
 
 /// Letters to insert, remove, replace or swap with their neighbour until one word is the other
 /// (optimal string alignment).
-func editDistance(_ first: [Character], _ second: [Character]) -> Int {
+package func editDistance(_ first: [Character], _ second: [Character]) -> Int {
     var rows = [[Int](0...second.count)]
     for i in 0..<first.count {
         var row = [i + 1]

@@ -65,6 +65,13 @@ package struct EffectSettings: Sendable, Equatable {
         }
     }
 
+    /// Colours by the positions of their classes.
+    package func colors(of labels: [String]) throws(WordError) -> [Int: RGBColor] {
+        var colors: [Int: RGBColor] = [:]
+        for entry in classColors { colors[try ClassSelection.index(of: entry.name, in: labels)] = entry.color }
+        return colors
+    }
+
     /// How edges are drawn. Nil: as the effect does by itself.
     package var edgeOptions: EdgeOptions? {
         guard edges != nil || threshold != nil || shift != nil || feather != nil else { return nil }
