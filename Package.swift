@@ -50,7 +50,7 @@ let package = Package(
 
         // Pictures.
         .target(name: "Imaging", dependencies: ["Base", "CPNG", "CTurboJPEG", "CWebP"]),
-        .target(name: "Effects", dependencies: ["Imaging"]),
+        .target(name: "Effects", dependencies: ["Base", "Imaging"]),
 
         // Films, through the programs of ffmpeg.
         .target(name: "Video", dependencies: ["Base", "CSystem", "Imaging"]),
@@ -92,7 +92,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["Base", "JSONText", "ModelGraph"], path: "Tests/Support",
             exclude: ["run_onnx.py"]),
         .target(
-            name: "DeviceSupport", dependencies: ["Base", "CVulkan", "Silhouette", "VulkanBackend", "VulkanCompute"],
+            name: "DeviceSupport", dependencies: ["CVulkan", "Silhouette", "VulkanBackend", "VulkanCompute"],
             path: "Tests/DeviceSupport"),
         .testTarget(name: "BaseTests", dependencies: ["Base"]),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),

@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// The subject cut out, or over what is behind it: Imaging's PixelPass on a device, within one level. An invocation has 4 pixels: four
+// The subject cut out, or over what is behind it: Effects' PixelPass on a device, within one level. An invocation has 4 pixels: four
 // words of RGBA, or three of RGB.
 
 #include "grid.glsl"
@@ -66,7 +66,7 @@ uint drawn(uint index) {
     if (CUTS_OUT && opacity == 0) return 0;
     if (!CUTS_OUT && opacity == 255) return word & 0xffffff;
     const bool isEdge = matte != 0 && matte != 255;
-    // What lets something through by itself keeps its colour: at the edge it is one before white.
+    // A pixel that was half transparent before keeps its own colour: those of the edge were found against white.
     const bool isMixed = isEdge && opacity == matte;
     if (CUTS_OUT && !isMixed) return (stored & 0xffffff) | opacity << 24;
 

@@ -5,7 +5,7 @@
 // What an effect is drawn from: a word a pixel, the picture's colour before white and, in place of alpha, the subject's opacity.
 //
 // FROM_PLANE: the opacities are known, 4 in a word. Else a linear function of that colour gives a confidence, and a ramp an opacity,
-// bit for bit that of Imaging's MatteSource.
+// bit for bit that of Effects' MatteSource.
 
 #include "grid.glsl"
 #include "pixels.glsl"

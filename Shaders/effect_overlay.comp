@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// The picture under the colours of its classes, as far as each pixel is subject: Imaging's PictureDrawing on a device, the same bytes.
+// The picture under the colours of its classes, as far as each pixel is subject: Effects' PictureDrawing on a device, the same bytes.
 // Class 0 stays as it is. An invocation has 4 pixels: a word of classes, three words of RGB.
 
 #include "grid.glsl"

@@ -14,7 +14,7 @@
 
 #define PIXELS TILE_X
 #define BLOCKS TILE_Y
-// As in Variant.swift, which knows the size of a workgroup: COLUMNS * ROWS.
+// As in KernelVariant.swift, which knows the size of a workgroup: COLUMNS * ROWS.
 #define COLUMNS 16
 #define ROWS 4
 // Blocks of 4 input channels in shared memory at a time.

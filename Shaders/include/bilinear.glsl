@@ -1,6 +1,6 @@
 // Grids of vec4 that lie over a picture, read at its pixels by bilinear interpolation: rows first, then columns.
 //
-// `precise`, and only steps that every device rounds alike: Imaging's GridSampler gives the same bits.
+// `precise`, and only steps that every device rounds alike: Effects' GridSampler gives the same bits.
 //
 // Declares bindings 2 and 3.
 

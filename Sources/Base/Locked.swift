@@ -2,7 +2,7 @@ import Glibc
 
 /// A value that one thread at a time reaches, with a way to wait until it changes.
 ///
-/// The only lock of the package. It is the system's and not `Synchronization.Mutex`: that one is a futex in inlined code, which
+/// The only lock of the package, beside the semaphores of Dispatch that some files have inside. It is the system's and not `Synchronization.Mutex`: that one is a futex in inlined code, which
 /// the thread sanitiser cannot see, and has no condition to wait for.
 ///
 ///     let queue = Locked<[Job]>([])

@@ -3,7 +3,7 @@
 from .errors import ConversionError
 from .network import Network
 
-# The limits that the reader in Swift sets (Sources/ModelGraph/Limits.swift): what would be refused there is not
+# The limits that the reader in Swift sets (Sources/ModelGraph/ModelLimits.swift): what would be refused there is not
 # written here.
 MAX_SIDE = 16_384
 MAX_CHANNELS = 65_536

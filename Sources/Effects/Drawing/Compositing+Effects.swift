@@ -28,7 +28,7 @@ extension Compositing {
 
     /// What is behind the subject, as far as it shows; RGB. Where the matte is opaque, the picture stands for it.
     ///
-    /// A cut-out over it is the picture.
+    /// The cut-out laid over it gives the picture back.
     package static func ownBackground(_ picture: Image, matte: Matte) -> Image {
         precondition(matte.size == picture.size, "the matte has another size than the picture")
         let flat = picture.flattened()
@@ -73,7 +73,7 @@ extension PixelPass {
         guard let edge else { return result }
         result.bytes.withUnsafeMutableBufferPointer { bytes in
             edge.forEachPixel { pixel, colors in
-                // What lets something through by itself keeps its colour: at the edge it is one before white.
+                // A pixel that was half transparent before keeps its own colour: those of the edge were found against white.
                 guard bytes[4 * pixel + 3] == matte.opacities[pixel] else { return }
                 for channel in 0..<3 { bytes[4 * pixel + channel] = byte(fraction: colors.subject[channel]) }
             }

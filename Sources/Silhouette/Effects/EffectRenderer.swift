@@ -95,7 +95,7 @@ public final class EffectRenderer: Sendable {
         guard let timestamp = result.timestampInMilliseconds else {
             throw .unfitResult("the result has no timestamp: it is of a picture, not of a video's frame")
         }
-        try stream.withLock { stream throws(ImageSegmenterError) in try stream.clock.accept(timestamp) }
+        try stream.withLock { stream throws(ImageSegmenterError) in try stream.order.accept(timestamp) }
         return drawFrame(videoFrame, result)
     }
 

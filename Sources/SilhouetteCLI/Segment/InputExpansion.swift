@@ -88,7 +88,7 @@ package func destination(_ path: String?, isBatch: Bool) throws(UsageError) -> O
 
 /// Refuses outputs that would replace a photograph that is yet to be read, or the background's picture.
 package func requireInputsUntouched(
-    _ inputs: [Input], background: String? = nil, _ plan: OutputPlan
+    _ inputs: [Input], background: String? = nil, _ plan: OutputFilePlan
 ) throws(UsageError) {
     let backgroundFile = background.flatMap { FileIdentity($0) }
     var identities: [FileIdentity: Input] = [:]

@@ -24,7 +24,7 @@ struct Rendering: Sendable {
     /// Draws what shows the picture, and masks with an edge of their own.
     let renderer: EffectRenderer?
 
-    /// The contents of the files that `OutputPlan` has planned for a picture, in its order.
+    /// The contents of the files that `OutputFilePlan` has planned for a picture, in its order.
     ///
     /// - Parameters:
     ///   - picture: The photograph, of the masks' size where the output shows it.

@@ -9,8 +9,8 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     let isBatch = inputs.count > 1 || PathKind(settings.inputs[0]) == .folder
     let destination = try destination(settings.destination, isBatch: isBatch)
 
-    func plan(_ classNames: [String]) throws(UsageError) -> OutputPlan {
-        let plan = try OutputPlan(
+    func plan(_ classNames: [String]) throws(UsageError) -> OutputFilePlan {
+        let plan = try OutputFilePlan(
             inputs: inputs, kind: settings.output, destination: destination, classNames: classNames)
         try requireInputsUntouched(inputs, background: settings.effects.background?.path, plan)
         return plan
@@ -67,7 +67,7 @@ func modelNotes(
 private struct SegmentRun: Sendable {
     let settings: SegmentSettings
     let inputs: [Input]
-    let plan: OutputPlan
+    let plan: OutputFilePlan
     let pool: SegmenterPool
     let rendering: Rendering
     let progress: Progress

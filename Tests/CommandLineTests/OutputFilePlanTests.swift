@@ -7,7 +7,7 @@ struct OutputPlanTests {
     private func files(
         _ inputs: [String], _ kind: SegmentOutput, _ destination: OutputDestination, classes: [String] = []
     ) throws -> [[String]]? {
-        try OutputPlan(inputs: inputs.map { Input($0) }, kind: kind, destination: destination, classNames: classes)
+        try OutputFilePlan(inputs: inputs.map { Input($0) }, kind: kind, destination: destination, classNames: classes)
             .files
     }
 
@@ -127,12 +127,14 @@ struct OutputPlanTests {
         try withScratchFolder { folder in
             try makeFile("\(folder)/a.png")
             let inputs = [Input("\(folder)/a.png")]
-            let plan = try OutputPlan(inputs: inputs, kind: .mask, destination: .folder("\(folder)/./"), classNames: [])
+            let plan = try OutputFilePlan(
+                inputs: inputs, kind: .mask, destination: .folder("\(folder)/./"), classNames: [])
             #expect(throws: UsageError.self) { try requireInputsUntouched(inputs, plan) }
             #expect(throws: UsageError.self) {
                 try requireInputsUntouched([Input("-")], background: "\(folder)//a.png", plan)
             }
-            let other = try OutputPlan(inputs: inputs, kind: .mask, destination: .folder("\(folder)/x"), classNames: [])
+            let other = try OutputFilePlan(
+                inputs: inputs, kind: .mask, destination: .folder("\(folder)/x"), classNames: [])
             #expect(throws: Never.self) { try requireInputsUntouched(inputs, other) }
         }
     }

@@ -34,7 +34,7 @@ package enum OutputDestination: Sendable, Equatable {
 }
 
 /// Which files a run writes, known and checked before it begins.
-package struct OutputPlan: Sendable, Equatable {
+package struct OutputFilePlan: Sendable, Equatable {
     /// The files of each input, in the inputs' order: one, or one for each class of a confidence output.
     /// Nil stands for standard output.
     package let files: [[String]]?
