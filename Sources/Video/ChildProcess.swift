@@ -168,5 +168,3 @@ private struct Pipes: ~Copyable {
 
 /// `F_SETPIPE_SZ`, whose definition Swift does not import.
 private let F_SETPIPE_SZ: Int32 = 1031
-
-/// What `errno` says, in the system's words.

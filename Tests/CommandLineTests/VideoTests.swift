@@ -143,7 +143,10 @@ struct VideoTests {
             process.currentDirectoryURL = URL(fileURLWithPath: folder)
             let errors = Pipe()
             process.standardError = errors
+            // What a shell starts in the background is deaf to Ctrl-C, and so is what that starts.
+            let inherited = signal(SIGINT, SIG_DFL)
             try process.run()
+            signal(SIGINT, inherited)
             // Until it has handed on twenty frames.
             for _ in 0..<1000 where try writtenByteCount(process) < 20 * 64 * 48 * 3 {
                 Thread.sleep(forTimeInterval: 0.01)

@@ -21,7 +21,7 @@ package struct ChildProcessTrait: TestTrait, SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         if let path = ProcessInfo.processInfo.environment[Self.variable] {
-            limitMemory(growth: memoryLimit)
+            limitMemory(growth: memoryLimit * Self.memoryFactor)
             try await function()
             try makeFile(path)
         } else if let failure = try Self.run(test) {
@@ -32,6 +32,10 @@ package struct ChildProcessTrait: TestTrait, SuiteTrait, TestScoping {
     /// The variable that such a process has: where it puts a file when it has run the test to its end. A run that finds no test
     /// counts as passed.
     private static let variable = "SILHOUETTE_TEST_CHILD"
+
+    /// The variable that says how many times as much memory tests take: a sanitiser keeps notes of every byte.
+    private static let memoryFactor =
+        ProcessInfo.processInfo.environment["SILHOUETTE_TEST_MEMORY_FACTOR"].flatMap { Int($0) } ?? 1
 
     /// Runs the test in a process; how that failed, nil where it did not.
     private static func run(_ test: Test) throws -> String? {

@@ -35,5 +35,3 @@ func reserveDescriptors(_ count: Int, for flag: String) throws(ServerError) {
             "\(flag): that needs \(count) open files, and this process may have \(limit.rlim_max) (ulimit -Hn)")
     }
 }
-
-/// What the system says about the last call that failed.
