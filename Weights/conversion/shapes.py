@@ -11,6 +11,9 @@ MAX_ELEMENTS = 1 << 28
 MAX_LAYERS = 4096
 MAX_WINDOW = 4096
 
+# Layers or nodes of a file, most of which become parts of others: what is past this is refused before time is spent.
+MAX_NODES = 16_384
+
 # How many numbers each attribute has, and how many inputs each operator.
 LENGTHS = {"stride": 2, "dilation": 2, "kernel": 2, "size": 2, "block": 2, "padding": 4, "crop": 4}
 INPUTS = {"add": (2, 2), "mul": (2, 2), "concat": (1, 1024)}
