@@ -120,6 +120,8 @@ def choose_output(names, wanted):
 
 def affine(name, source, output, scale=1.0, shift=0.0, low=-math.inf, high=math.inf):
     """clamp(x * scale + shift, low, high), each of scale and shift one number or one a channel."""
+    if not low <= high:  # or one is no number
+        raise ConversionError(f"layer {name}: clamps to {low:g} ... {high:g}, which is not supported")
     vector = lambda value: np.atleast_1d(np.asarray(value, np.float64)).reshape(-1)
     return Layer(
         "affine",

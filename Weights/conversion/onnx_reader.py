@@ -11,7 +11,7 @@ from .network import Facts, Layer, Network, activation, affine, binary, choose_o
 from .onnx_constants import FOLDED, Constants, array, constant, type_name
 from .onnx_node import Node
 from .protobuf import refuse_unknown_fields
-from .shapes import MAX_NODES, check, output_shape
+from .shapes import MAX_NODES, check, check_weights, output_shape
 
 # Broadcasting is numpy's from operator set 7 on. Later sets than the onnx package knows may mean something else.
 OPSETS = range(7, onnx.defs.onnx_opset_version() + 1)
@@ -91,7 +91,7 @@ class Reader:
         self.graph, self.version, self.layers, self.shapes = graph, version, [], {}
         self.whole = {}  # maps of whole numbers, the picture's bytes or labels: the largest value
         self.flat = set()  # labels without a dimension of channels
-        self.constants = Constants(version, file_bytes)
+        self.constants, self.weight_bytes = Constants(version, file_bytes), 0
         for tensor in graph.initializer:
             if tensor.name in self.constants:
                 raise ConversionError(f"it holds two tensors of the name {tensor.name}")
@@ -147,6 +147,7 @@ class Reader:
         node.ask_input(0)
         method(node)
         node.finish()
+        self.weight_bytes = check_weights(self.layers[first:], self.weight_bytes)
         for layer in self.layers[first:]:
             for value in layer.inputs:
                 if value not in self.shapes:
@@ -204,7 +205,8 @@ class Reader:
             raise ConversionError(
                 f"layer {node.name}: {node.op} has kernel_shape {kernel}, but its weight {list(weight.shape)}"
             )
-        return weight.astype(np.float32), None if bias is None else bias.astype(np.float32)
+        # Nodes may share a constant: no copies of it.
+        return tuple(None if values is None else values.astype(np.float32, copy=False) for values in (weight, bias))
 
     def window(self, node, kernel):
         """stride, dilation and padding."""

@@ -116,6 +116,12 @@ class TFLiteFile:
         )
         return scale, zero, parameters.QuantizedDimension()
 
+    def spend(self, name, count):
+        """Tensors may share the bytes of a constant, which are dequantised for each."""
+        self.budget -= count
+        if self.budget < 0:
+            raise ConversionError(f"tensor {name}: the constants up to it take too much memory")
+
     def constant(self, index):
         """The values of a constant tensor, dequantised; None where it is computed."""
         if index < 0:
@@ -133,9 +139,7 @@ class TFLiteFile:
         if tensor.Type() not in DTYPES:
             name_of_type = TYPES.get(tensor.Type(), tensor.Type())
             raise ConversionError(f"tensor {name}: the element type {name_of_type} is not supported")
-        self.budget -= 8 * buffer.DataLength()
-        if self.budget < 0:
-            raise ConversionError(f"tensor {name}: the constants take too much memory")
+        self.spend(name, 8 * buffer.DataLength())
         shape, (scale, zero, dimension) = self.shape(index), self.quantisation(index)
         try:
             values = np.frombuffer(buffer.DataAsNumpy().tobytes(), DTYPES[tensor.Type()]).reshape(shape)

@@ -8,10 +8,11 @@ ReLU (and a ReLU6 where the range ends at 6).
 
 import numpy as np
 import tflite
+from flatbuffers.number_types import Int32Flags
 
 from .errors import ConversionError, naming, unsupported
 from .network import Layer, Network, activation, affine, binary, choose_output, same_padding
-from .shapes import check, check_form, output_shape
+from .shapes import check, check_form, check_weights, output_shape
 from .tflite_fields import check_fields
 from .tflite_file import TYPES, TFLiteFile
 from .tflite_metadata import read_metadata
@@ -109,7 +110,7 @@ class Reader(TFLiteFile):
 
     def __init__(self, data):
         super().__init__(data)
-        self.layers, self.maps, self.op = [], {}, ""
+        self.layers, self.maps, self.op, self.weight_bytes = [], {}, "", 0
         self.whole = {}  # maps of whole numbers, the picture's bytes or labels: the largest value
 
     def network(self, wanted):
@@ -155,7 +156,7 @@ class Reader(TFLiteFile):
         if not 0 <= operator.OpcodeIndex() < self.model.OperatorCodesLength():
             raise ConversionError(f"it is damaged: it has no kind of operator {operator.OpcodeIndex()}")
         code = self.model.OperatorCodes(operator.OpcodeIndex())
-        kind = OPERATORS.get(max(code.BuiltinCode(), code.DeprecatedBuiltinCode()), "unknown")
+        kind = self.operator_name(code)
         custom = kind == "CUSTOM"
         if custom:
             kind = (code.CustomCode() or b"").decode("utf-8", "replace")
@@ -180,6 +181,13 @@ class Reader(TFLiteFile):
             getattr(self, f"read_{kind}")(name, inputs, outputs[0], operator)
             self.work_out(name, outputs[0], self.layers[first:])
 
+    @staticmethod
+    def operator_name(code):
+        """The larger of two codes counts, as in the runtime. The package's BuiltinCode() may give the smaller one."""
+        at = code._tab.Offset(10)
+        number = code._tab.Get(Int32Flags, code._tab.Pos + at) if at else 0
+        return OPERATORS.get(max(number, code.DeprecatedBuiltinCode()), f"number {number}")
+
     def check_kinds(self, kind, name, inputs, output):
         """Refuses arithmetic on whole numbers, which rounds."""
         for index in (*inputs[: 1 if kind in ("ARG_MAX", "CAST") else None], output):
@@ -190,6 +198,7 @@ class Reader(TFLiteFile):
 
     def work_out(self, name, output, layers):
         """The shapes of the layers' results, which must be those that the file states."""
+        self.weight_bytes = check_weights(layers, self.weight_bytes)
         for layer in layers:
             check_form(layer)
             for source in layer.inputs:
@@ -234,7 +243,7 @@ class Reader(TFLiteFile):
         values = self.constant(index)
         if values is None:
             raise unsupported(name, self.op, f"computed {what}", "constant ones")
-        return values.astype(np.float32)
+        return values.astype(np.float32, copy=False)
 
     def same(self, name, options):
         """Whether the map is padded; the other way is not at all."""
@@ -318,6 +327,12 @@ class Reader(TFLiteFile):
         if weight.ndim != 4 or len(target) != 4 or min(stride) < 1:
             raise ConversionError(f"layer {name}: transposed convolution of {size} to {target} is out of range")
         weight = weight.transpose(0, 3, 1, 2)
+        for axis in (1, 2):  # a convolution of the result must give the map's size
+            steps = target[axis] - 1 if same else target[axis] - weight.shape[1 + axis]
+            if target[axis] < 1 or steps // stride[axis - 1] + 1 != size[axis]:
+                raise ConversionError(
+                    f"layer {name}: a stride of {stride} does not lead from {size} to the output_shape {target}"
+                )
         before, after = [], []
         for axis in (0, 1):
             surplus = (size[1 + axis] - 1) * stride[axis] + weight.shape[2 + axis] - target[1 + axis]
@@ -463,6 +478,7 @@ class Reader(TFLiteFile):
         self.no_options(operator, name, "DequantizeOptions")
         values = self.constant(inputs[0])
         if values is not None:
+            self.spend(name, values.nbytes)
             self.constants[name] = values.astype(np.float32)
         else:
             self.add("identity", name, inputs, output)

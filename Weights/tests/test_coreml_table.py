@@ -215,7 +215,7 @@ def table():
             "shape": [others, (layer("bias", shape=[1, 9, 11], bias__floatValue=[1.0] * 99), "shape [1, 9, 11]")],
             "bias": [others, (layer("bias", shape=[4]), "stored as nothing")],
         },
-        "ClipLayerParams": {"minVal": [others], "maxVal": [others]},
+        "ClipLayerParams": {"minVal": [others, (layer("clip", minVal=2), "clamps to 2 ... 0")], "maxVal": [others]},
         "ConcatLayerParams": {"sequenceConcat": [POOLS, (layer("concat", sequenceConcat=True), "sequence")]},
         "ConvolutionLayerParams": {
             "outputChannels": [CONVOLUTIONS, (convolution(outputChannels=5), "4 weights for the shape [5]")],

@@ -509,11 +509,19 @@ def constants_that_double(g):
     return g.conv("picture", 3, 4)
 
 
+def weights_that_many_share(g):
+    weight, x = g.constant(np.zeros((512, 512, 3, 3))), g.conv("picture", 3, 512)
+    for _ in range(300):
+        x = g.node("Conv", x, weight, pads=[1, 1, 1, 1])
+    return x
+
+
 LARGE = {
     many_nodes: "it has 20000 nodes, more than 16384",
     a_huge_constant: "a result of 1099511627776 values",
     a_huge_sum: "a result of 16000000 values",
     a_huge_gather: "a result of 16000000 values",
+    weights_that_many_share: "the weights up to it take more than 2048 MiB",
     constants_that_double: "the constants that the graph computes take too much memory",
 }
 

@@ -304,6 +304,8 @@ TABLE = {
             honoured(on_map("Clip", np.float32(-0.5))),
             refused(lambda g: g.node("Clip", g.conv("picture", 3, 4), "picture"), "a computed min"),
             refused(on_map("Clip", floats(0, 1)), "min of 2 numbers"),
+            refused(on_map("Clip", np.float32(3), np.float32(2)), r"clamps to 3 \.\.\. 2"),
+            refused(on_map("Clip", np.float32("nan")), r"clamps to nan \.\.\. inf"),
         ],
         "input max": [
             honoured(on_map("Clip", "", np.float32(0.5))),

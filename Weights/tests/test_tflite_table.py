@@ -6,6 +6,7 @@ own tables are those of LiteRT's schema; `tflite_reader.HARMLESS` says why what 
 """
 
 import re
+import resource
 from dataclasses import dataclass
 
 import flatbuffers
@@ -663,6 +664,11 @@ def a_custom_operator(model):
     code.customCode = b"CONV_2D"
 
 
+def two_codes(model):
+    """The runtime takes the larger one."""
+    model.operatorCodes[0].builtinCode = schema.BuiltinOperator.FLOOR
+
+
 def too_many_inputs(model):
     model.subgraphs[0].operators[0].inputs = [0, 1, 2, 2]
 
@@ -700,6 +706,7 @@ SPOILT = {
     custom_options: "layer CONV_2D_0: CONV_2D with customOptions is not supported",
     variable_inputs: "layer CONV_2D_0: Operator with mutatingVariableInputs",
     a_custom_operator: "layer CONV_2D_0: operator CONV_2D is not supported",
+    two_codes: "layer CONV_2D_0: operator FLOOR is not supported",
     too_many_inputs: "layer CONV_2D_0: CONV_2D of 4 inputs",
     an_input_that_is_none: "CONV_2D reads or writes what is no tensor",
     a_buffer_that_is_none: "tensor constant_1: the file has no buffer 99",
@@ -807,3 +814,18 @@ def test_whole_numbers_are_for_labels_and_the_picture(build, message):
         return
     with pytest.raises(ConversionError, match=message):
         convert_bytes(data, "network.tflite", FACTS)
+
+
+def test_constants_that_many_tensors_share():
+    """They are refused before each gets its memory."""
+    g = TFLiteGraph()
+    x = a_map(g)
+    shared = g.constant(np.zeros((512, 512, 3, 3), np.float16), "float16")
+    for index in range(400):
+        tensor = g.tensor(f"weights_{index}", (512, 512, 3, 3), "float16")
+        g.tensors[tensor].buffer = g.tensors[shared].buffer
+        g.operator("DEQUANTIZE", [tensor], (512, 512, 3, 3), "DequantizeOptions")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ConversionError, match="the constants up to it take too much memory"):
+        convert_bytes(g.data(x), "network.tflite", FACTS)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 512 << 10
