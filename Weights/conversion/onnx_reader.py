@@ -188,6 +188,13 @@ class Reader:
             raise unsupported(node.name, node.op, f"a computed {node.input_name(index)}", "constant ones")
         return self.constants[node.inputs[index]]
 
+    def floats(self, node, index):
+        """A constant input of floats; None where it is left out."""
+        values = self.constant(node, index)
+        if values is not None and values.dtype.kind != "f":
+            raise unsupported(node.name, node.op, f"{node.input_name(index)} of the type {values.dtype}", "floats")
+        return values
+
     def number(self, node, index, default):
         """A constant input of one number."""
         value = np.asarray(self.constant(node, index, default))
@@ -197,7 +204,7 @@ class Reader:
 
     def weight(self, node):
         """Weight and bias of a convolution."""
-        weight, bias = self.constant(node, 1), self.constant(node, 2)
+        weight, bias = self.floats(node, 1), self.floats(node, 2)
         if weight.ndim != 4:
             raise unsupported(node.name, node.op, f"a weight of {weight.ndim} dimensions", "maps with rows and columns")
         kernel = node.get("kernel_shape", list(weight.shape[2:]))
@@ -272,7 +279,7 @@ class Reader:
     def read_BatchNormalization(self, node):
         node.only("training_mode", 0)
         node.only("spatial", 1)
-        gamma, beta, mean, variance = (self.constant(node, index).astype(np.float64) for index in (1, 2, 3, 4))
+        gamma, beta, mean, variance = (self.floats(node, index).astype(np.float64) for index in (1, 2, 3, 4))
         scale = gamma / np.sqrt(variance + node.get("epsilon"))
         self.affine(node, scale, beta - mean * scale)
 

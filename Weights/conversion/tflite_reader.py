@@ -243,6 +243,8 @@ class Reader(TFLiteFile):
         values = self.constant(index)
         if values is None:
             raise unsupported(name, self.op, f"computed {what}", "constant ones")
+        if values.dtype.kind != "f":
+            raise unsupported(name, self.op, f"{what} of the type {values.dtype}", "floats and quantised numbers")
         return values.astype(np.float32, copy=False)
 
     def same(self, name, options):

@@ -373,6 +373,9 @@ TABLE = {
         "input W": [
             refused(with_a_map_as(1, "Conv", (4, 4, 3, 3)), "a computed W"),
             refused(lambda g: g.node("Conv", "picture", g.noise(4, 3, 3)), "a weight of 3 dimensions"),
+            refused(
+                lambda g: g.node("Conv", "picture", g.constant(np.ones((4, 3, 3, 3)), np.int32)), "W of the type int32"
+            ),
         ],
         "input B": [
             honoured(lambda g: g.conv("picture", 3, 4)),

@@ -341,9 +341,13 @@ TABLE = {
         ],
         "Conv2DOptions quantizedBiasType": [harmless(convolution(quantizedBiasType=2))],
         "input 0": READ,
-        "input 1": [refused(convolution(weights=computed((4, 3, 3, 3), "float32")), "computed weights")],
+        "input 1": [
+            refused(convolution(weights=computed((4, 3, 3, 3), "float32")), "computed weights"),
+            refused(convolution(weights=np.ones((4, 3, 3, 3), np.int8)), "weights of the type int8"),
+        ],
         "input 2": [
             honoured(convolution()),
+            refused(convolution(bias=lambda g: g.constant(whole(1, 2, 3, 4), "int32")), "bias of the type int32"),
             refused(convolution(bias=computed((4,), "float32")), "computed bias"),
         ],
     },
