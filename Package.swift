@@ -50,7 +50,7 @@ let package = Package(
 
         // Pictures.
         .target(name: "Imaging", dependencies: ["Base", "CPNG", "CTurboJPEG", "CWebP"]),
-        .target(name: "Effects", dependencies: ["Base", "Imaging"]),
+        .target(name: "Effects", dependencies: ["Imaging"]),
 
         // Films, through the programs of ffmpeg.
         .target(name: "Video", dependencies: ["Base", "CSystem", "Imaging"]),
@@ -84,6 +84,7 @@ let package = Package(
             name: "BackgroundReplacement", dependencies: ["Silhouette"], path: "Examples/BackgroundReplacement"),
         .executableTarget(name: "GettingStarted", dependencies: ["Silhouette"], path: "Examples/GettingStarted"),
         .executableTarget(name: "LiveStream", dependencies: ["Silhouette"], path: "Examples/LiveStream"),
+        .executableTarget(name: "MasksAndCutouts", dependencies: ["Silhouette"], path: "Examples/MasksAndCutouts"),
         .executableTarget(name: "PortraitBlur", dependencies: ["Silhouette"], path: "Examples/PortraitBlur"),
 
         // Tests: references and case tables are an ordinary target, so that every backend is driven by the same ones.
@@ -91,34 +92,38 @@ let package = Package(
             name: "TestSupport", dependencies: ["Base", "JSONText", "ModelGraph"], path: "Tests/Support",
             exclude: ["run_onnx.py"]),
         .target(
-            name: "DeviceSupport", dependencies: ["Base", "Silhouette", "VulkanCompute"], path: "Tests/DeviceSupport"),
+            name: "DeviceSupport", dependencies: ["Base", "CVulkan", "Silhouette", "VulkanBackend", "VulkanCompute"],
+            path: "Tests/DeviceSupport"),
+        .testTarget(name: "BaseTests", dependencies: ["Base"]),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["JSONText", "ModelGraph", "TestSupport"]),
-        .testTarget(
-            name: "CPUBackendTests", dependencies: ["Base", "CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
+        .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
         .testTarget(
             name: "VerificationTests", dependencies: ["Verification", "CPUBackend", "ModelGraph", "TestSupport"]),
         .testTarget(
-            name: "VulkanComputeTests",
-            dependencies: ["Base", "CVulkan", "VulkanCompute", "TestSupport", "DeviceSupport"],
+            name: "VulkanComputeTests", dependencies: ["CVulkan", "VulkanCompute", "TestSupport", "DeviceSupport"],
             exclude: ["Shaders"], plugins: ["CompileShaders"]),
         .testTarget(
             name: "VulkanBackendTests",
             dependencies: [
-                "Base", "VulkanBackend", "VulkanImaging", "VulkanCompute", "Verification", "CPUBackend", "ModelGraph",
-                "Imaging", "Effects",
-                "TestSupport", "DeviceSupport",
+                "Base", "VulkanBackend", "VulkanCompute", "Verification", "CPUBackend", "ModelGraph", "TestSupport",
+                "DeviceSupport",
+            ]),
+        .testTarget(
+            name: "VulkanImagingTests",
+            dependencies: [
+                "Base", "VulkanImaging", "VulkanBackend", "VulkanCompute", "CPUBackend", "ModelGraph", "Imaging",
+                "Effects", "TestSupport", "DeviceSupport",
             ]),
         .testTarget(name: "EmbedShadersTests", dependencies: ["VulkanBackend", "TestSupport"]),
-        .testTarget(name: "VideoTests", dependencies: ["Video", "Imaging", "TestSupport"]),
+        .testTarget(name: "VideoTests", dependencies: ["Base", "Video", "Imaging", "TestSupport"]),
         .target(name: "ImagingSupport", dependencies: ["Imaging", "TestSupport"], path: "Tests/ImagingSupport"),
-        .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport", "ImagingSupport"]),
+        .testTarget(name: "ImagingTests", dependencies: ["Effects", "Imaging", "TestSupport", "ImagingSupport"]),
         .testTarget(name: "EffectsTests", dependencies: ["Effects", "Imaging", "TestSupport", "ImagingSupport"]),
         .testTarget(
             name: "SilhouetteTests",
             dependencies: [
-                "Base", "Silhouette", "VulkanBackend", "VulkanImaging", "VulkanCompute", "ModelGraph", "Imaging",
-                "Effects", "TestSupport", "DeviceSupport",
+                "Base", "Silhouette", "VulkanBackend", "VulkanCompute", "ModelGraph", "TestSupport", "DeviceSupport",
             ]),
         .testTarget(name: "PreviewProtocolTests", dependencies: ["PreviewProtocol", "TestSupport"]),
         .testTarget(
@@ -128,7 +133,8 @@ let package = Package(
                 "DeviceSupport",
             ]),
         .testTarget(
-            name: "CommandLineTests", dependencies: ["Base", "TestSupport", "SilhouetteCLI", "Imaging"],
+            name: "CommandLineTests",
+            dependencies: ["Base", "Effects", "TestSupport", "SilhouetteCLI", "Silhouette", "ModelGraph", "Imaging"],
             exclude: ["Snapshots"]),
     ],
     swiftLanguageModes: [.v6],

@@ -1,5 +1,5 @@
 #version 450
-#pragma variants FLOAT16=0,1 ACCESS=0,1
+#pragma variants FLOAT16=0,1 READ_PATH=0,1
 #extension GL_GOOGLE_include_directive : require
 
 // Index of the largest channel of each pixel, the lowest of equals.

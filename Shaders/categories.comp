@@ -1,5 +1,5 @@
 #version 450
-#pragma variants FLOAT16=0,1 ACCESS=0,1
+#pragma variants FLOAT16=0,1 READ_PATH=0,1
 #extension GL_GOOGLE_include_directive : require
 
 // A category mask: the class of the largest score, the lowest of equals, a byte a pixel. With a single channel: 1 where it reaches a

@@ -1,5 +1,5 @@
 #version 450
-#pragma variants FLOAT16=0,1 ACCESS=0,1,2 TILE=4x4,4x2,4x1,2x2,1x1
+#pragma variants FLOAT16=0,1 READ_PATH=0,1,2 TILE=4x4,4x2,4x1,2x2,1x1
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 

@@ -1,5 +1,5 @@
 #version 450
-#pragma variants FLOAT16=0,1 ACCESS=0,1
+#pragma variants FLOAT16=0,1 READ_PATH=0,1
 #extension GL_GOOGLE_include_directive : require
 
 // Bilinear resize without antialiasing. Rows and columns of the output come with their two neighbours and the share of the second,

@@ -8,7 +8,7 @@
 // The last one writes the network's input (INTO_INPUT): normalised, bars around it where the picture does not fill it.
 // One pass may be both.
 
-#define ACCESS 0
+#define READ_PATH 0
 #include "storage.glsl"
 #include "grid.glsl"
 #include "pixels.glsl"

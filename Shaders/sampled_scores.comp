@@ -1,5 +1,5 @@
 #version 450
-#pragma variants FLOAT16=0,1 ACCESS=0,1
+#pragma variants FLOAT16=0,1 READ_PATH=0,1
 #extension GL_GOOGLE_include_directive : require
 
 // The network's output at the mask's size: height x width x channels, channels innermost; 0 where the network has not seen the pixel.

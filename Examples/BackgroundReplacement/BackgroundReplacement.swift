@@ -29,7 +29,9 @@ struct BackgroundReplacement {
                 .picture(try ImageFile.read(path: background).image, .cover)
             }
 
-        let segmenter = try ImageSegmenter(options: ImageSegmenterOptions())
+        var segmenterOptions = ImageSegmenterOptions()
+        segmenterOptions.baseOptions.modelAssetPath = try ModelLocator(searchesCache: true).locate(nil).path
+        let segmenter = try ImageSegmenter(options: segmenterOptions)
         var options = EffectOptions(.composite(behind))
         options.edges = EdgeOptions(source: .guided, feather: 1)
         let renderer = try EffectRenderer(options: options, segmenter: segmenter)

@@ -21,10 +21,7 @@ struct PortraitBlur {
     static func blur(_ path: String, into result: String, radius: Float) throws {
         let photo = try ImageFile.read(path: path).image
         let segmenter = try ImageSegmenter(options: ImageSegmenterOptions())
-        guard let person = segmenter.labels.firstIndex(of: "person") else {
-            throw Failure("the model knows no people")
-        }
-        let options = EffectOptions(.composite(.blur(radius: radius)), classes: [person])
+        let options = EffectOptions(.composite(.blur(radius: radius)), classes: ["person"])
         let renderer = try EffectRenderer(options: options, segmenter: segmenter)
         try renderer.render(image: photo).write(to: result)
     }

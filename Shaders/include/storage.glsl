@@ -4,9 +4,9 @@
 // may hold anything finite.
 //
 // Defined when compiled:
-//   FLOAT16   1: activations are stored as float16, converted when read and written; all arithmetic is float32
-//   ACCESS    0: activations and weights are read by address; 1: through the texture units;
-//             2: activations through the texture units, weights from uniform blocks
+//   FLOAT16     1: activations are stored as float16, converted when read and written; all arithmetic is float32
+//   READ_PATH   0: activations and weights are read by address; 1: through the texture units;
+//               2: activations through the texture units, weights from uniform blocks
 //
 // SOURCE(binding, name)        declares an activation that is read
 // DESTINATION(binding, name)   declares an activation that is written
@@ -23,7 +23,7 @@ Stored toStored(vec4 value) { return value; }
 vec4 fromStored(Stored value) { return value; }
 #endif
 
-#if ACCESS > 0
+#if READ_PATH > 0
 #define SOURCE(index, name) layout(set = 0, binding = index) uniform textureBuffer name
 #define FETCH(name, index) texelFetch(name, int(index))
 #else

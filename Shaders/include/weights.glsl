@@ -7,11 +7,11 @@
 // An address that is the same for a whole workgroup (made from gl_WorkGroupID and loop counters alone) is fetched once from a uniform
 // block, and by no more than one request through the texture units.
 
-#if ACCESS == 2
+#if READ_PATH == 2
 #define WEIGHTS(index) \
     layout(set = 0, binding = index, std140) uniform Weights { vec4 values[4096]; } weights[8]
 #define WEIGHT(slice, index) weights[slice].values[index]
-#elif ACCESS == 1
+#elif READ_PATH == 1
 #define WEIGHTS(index) layout(set = 0, binding = index) uniform textureBuffer weights
 #define WEIGHT(slice, index) texelFetch(weights, int(index))
 #else

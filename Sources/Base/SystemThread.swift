@@ -32,6 +32,9 @@ package final class SystemThread: @unchecked Sendable {
     /// Waits until the function has returned. To be called once, by another thread.
     package func join() { pthread_join(thread, nil) }
 
+    /// Lets the thread end by itself, unseen. To be called instead of `join`.
+    package func detach() { pthread_detach(thread) }
+
     /// What a new thread is told.
     private final class Start {
         private let name: String

@@ -21,7 +21,7 @@ package final class ThreadPool: @unchecked Sendable {
     /// Whether workers may enter the newest region.
     private let isOpen = Atomic<Bool>(false)
     /// Workers that are inside, or looking whether they may be.
-    private let insiders = Atomic<Int>(0)
+    private let activeWorkers = Atomic<Int>(0)
     private let nextTask = Atomic<Int>(0)
     private let sleepers = Atomic<Int>(0)
     private let isStopping = Atomic<Bool>(false)
@@ -31,13 +31,13 @@ package final class ThreadPool: @unchecked Sendable {
     private var body: Body?
 
     /// Whose region it is.
-    private let turn = Locked(())
+    private let regionLock = Locked(())
     /// What workers sleep on.
     private let idle = Locked(())
     private var threads: [SystemThread] = []
 
     /// Pauses before a worker goes to sleep: about 0.1 ms on the processors at hand.
-    private static let patience = 2_000
+    private static let spinLimit = 2_000
 
     /// Starts `threadCount - 1` workers.
     package init(threadCount: Int) {
@@ -69,7 +69,7 @@ package final class ThreadPool: @unchecked Sendable {
             for task in 0..<count { body(task, 0) }
             return
         }
-        turn.withLock { _ in withoutActuallyEscaping(body) { run($0, count) } }
+        regionLock.withLock { _ in withoutActuallyEscaping(body) { run($0, count) } }
     }
 
     private func run(_ body: @escaping Body, _ count: Int) {
@@ -82,10 +82,10 @@ package final class ThreadPool: @unchecked Sendable {
         runTasks(body, count, thread: 0)
         isOpen.store(false, ordering: .sequentiallyConsistent)
         var waits = 0
-        while insiders.load(ordering: .sequentiallyConsistent) > 0 {
+        while activeWorkers.load(ordering: .sequentiallyConsistent) > 0 {
             silhouette_pause()
             waits += 1
-            if waits % Self.patience == 0 { sched_yield() }
+            if waits % Self.spinLimit == 0 { sched_yield() }
         }
         self.body = nil
     }
@@ -104,14 +104,14 @@ package final class ThreadPool: @unchecked Sendable {
             seen = waitForRegion(after: seen)
             if isStopping.load(ordering: .sequentiallyConsistent) { return }
             // Enter first, then look: a caller that has closed the region waits for whoever has entered.
-            insiders.add(1, ordering: .sequentiallyConsistent)
+            activeWorkers.add(1, ordering: .sequentiallyConsistent)
             if isOpen.load(ordering: .sequentiallyConsistent), let body { runTasks(body, taskCount, thread: number) }
-            insiders.subtract(1, ordering: .sequentiallyConsistent)
+            activeWorkers.subtract(1, ordering: .sequentiallyConsistent)
         }
     }
 
     private func waitForRegion(after seen: UInt64) -> UInt64 {
-        for _ in 0..<Self.patience {
+        for _ in 0..<Self.spinLimit {
             let now = region.load(ordering: .sequentiallyConsistent)
             if now != seen { return now }
             silhouette_pause()

@@ -1,6 +1,6 @@
 import ModelGraph
 
-/// How an activation lies in memory: `[block of channels][pixel][lane]`.
+/// How an activation lies in memory: `[block of channels][pixel][lane]`. oneDNN calls it nChw8c or nChw16c.
 ///
 /// A register kernel reads neighbouring pixels of one block, and a depthwise kernel keeps its weights in registers while it
 /// runs over a block's pixels. Lanes past the last channel hold finite values that never reach a channel.

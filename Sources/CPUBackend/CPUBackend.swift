@@ -7,7 +7,6 @@ import ModelGraph
 /// Activations are blocked by the width of a vector register, weights are packed once, and all tensors between the layers
 /// share one arena. The instruction set is chosen when the backend is made, among those that the processor has.
 package final class CPUBackend: InferenceBackend {
-    /// The vector instructions in use.
     package let instructionSet: InstructionSet
     /// Threads that work on a network, the caller's among them.
     package var threadCount: Int { pool.threadCount }
@@ -15,8 +14,6 @@ package final class CPUBackend: InferenceBackend {
     let pool: ThreadPool
     let kernels: CKTable
 
-    /// Creates a backend.
-    ///
     /// - Parameters:
     ///   - threads: Threads that work on a network; nil for one on each processor that the process may use.
     ///   - instructionSet: Nil for the best one that the processor has.
@@ -24,7 +21,7 @@ package final class CPUBackend: InferenceBackend {
     package init(threads: Int? = nil, instructionSet: InstructionSet? = nil) throws(CPUBackendError) {
         let set = instructionSet ?? .best
         guard let table = ck_table(set.rawValue) else { throw .missingInstructionSet(set) }
-        let count = threads ?? min(Int(ck_processor_count()), Self.mostThreads)
+        let count = threads ?? Self.processorCount
         guard (1...Self.mostThreads).contains(count) else { throw .threadsOutOfRange(count) }
         self.instructionSet = set
         kernels = table.pointee

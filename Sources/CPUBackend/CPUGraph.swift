@@ -31,7 +31,7 @@ final class CPUGraph: CompiledGraph, @unchecked Sendable {
         var builder = StepBuilder(
             graph: graph, lanes: Int(backend.kernels.lanes), threadCount: backend.pool.threadCount)
 
-        let plain = Set(graph.inputs.filter { graph.canBeReadAsItComes($0) })
+        let plain = Set(graph.inputs.filter { graph.isReadUnblocked($0) })
         let requests = graph.memoryRequests(excluding: plain, builder.layout)
         let plan = MemoryPlan(requests.map(\.request), alignment: 64)
         // Packing pads channels to whole registers and groups with zeros, so a small file may ask for much memory.
@@ -117,7 +117,7 @@ final class CPUGraph: CompiledGraph, @unchecked Sendable {
 
 extension Graph {
     /// Whether an input's only readers are first convolutions, which take `[pixel][channel]`.
-    fileprivate func canBeReadAsItComes(_ input: TensorID) -> Bool {
+    fileprivate func isReadUnblocked(_ input: TensorID) -> Bool {
         !outputs.contains(input)
             && layers.allSatisfy { layer in
                 !layer.reads.contains(input) || (layer.inputs == [input] && FirstConvolutionStep.suits(layer, self))

@@ -3,11 +3,9 @@ package final class FloatBuffer: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<Float>
     let count: Int
 
-    /// The values, to be written.
     package var mutableValues: UnsafeMutableBufferPointer<Float> {
         UnsafeMutableBufferPointer(start: pointer, count: count)
     }
-    /// The values.
     package var values: UnsafeBufferPointer<Float> { UnsafeBufferPointer(mutableValues) }
 
     /// Takes memory for `count` values and clears it.

@@ -14,8 +14,8 @@ public enum Effect: Hashable, Sendable {
 public struct EffectOptions: Hashable, Sendable {
     /// What is made.
     public var effect: Effect
-    /// The classes that are the subject, by their position in the labels; all others are background. Nil: all but class 0.
-    public var classes: [Int]?
+    /// The classes that are the subject; all others are background. Nil: all but class 0.
+    public var classes: ClassSelection?
     /// How the edge is drawn. Nil: as the effect needs it, guided for a cut-out and a composite; an overlay without an edge of its
     /// own shows the category mask.
     public var edges: EdgeOptions?
@@ -27,7 +27,7 @@ public struct EffectOptions: Hashable, Sendable {
     public static let smoothingRange: ClosedRange<Float> = 0...0.9
 
     /// Creates options with defaults for all but the effect.
-    public init(_ effect: Effect, classes: [Int]? = nil, edges: EdgeOptions? = nil) {
+    public init(_ effect: Effect, classes: ClassSelection? = nil, edges: EdgeOptions? = nil) {
         self.effect = effect
         self.classes = classes
         self.edges = edges
@@ -42,8 +42,8 @@ public struct EffectOptions: Hashable, Sendable {
     }
 
     /// The classes of the subject for a model, ascending.
-    package func subject(of labels: [String]) -> [Int] {
-        classes.map { Set($0).sorted() } ?? Array(1..<max(2, labels.count))
+    package func subject(of labels: [String]) throws(WordError) -> [Int] {
+        try (classes ?? .foreground).indices(in: labels).sorted()
     }
 
     /// What is wrong with them, in words. Nil: nothing is.
@@ -54,9 +54,10 @@ public struct EffectOptions: Hashable, Sendable {
         guard Self.smoothingRange.contains(temporalSmoothing) else {
             return "the temporal smoothing is 0 to 0.9, not \(temporalSmoothing)"
         }
-        if let classes, classes.isEmpty { return "no class is chosen" }
-        if let absent = classes?.first(where: { !labels.indices.contains($0) }) {
-            return "class \(absent) does not exist: the model has \(labels.count) classes"
+        do throws(WordError) {
+            if try classes?.indices(in: labels).isEmpty == true { return "no class is chosen" }
+        } catch {
+            return error.description
         }
         switch effect {
         case .cutout: break
@@ -68,7 +69,7 @@ public struct EffectOptions: Hashable, Sendable {
                 return "the outline is 0 to 50 pixels wide, not \(style.outline)"
             }
             if let absent = style.colors.keys.sorted().first(where: { !labels.indices.contains($0) }) {
-                return "class \(absent) does not exist: the model has \(labels.count) classes"
+                return ClassSelection.absence(of: absent, in: labels)
             }
         case .composite(.blur(let radius)):
             guard radius.map(Background.blurRange.contains) ?? true else {

@@ -4,7 +4,7 @@ import Foundation
 struct ShaderVariant: Sendable {
     /// Path of the shader.
     var path: String
-    /// The shader's name and the values of its macros: `pointwise FLOAT16=0 ACCESS=2 TILE=4x2`.
+    /// The shader's name and the values of its macros: `pointwise FLOAT16=0 READ_PATH=2 TILE=4x2`.
     var name: String
     /// The macros, as the compiler's arguments.
     var macros: [String] = []

@@ -1,12 +1,12 @@
 /// A part of a picture in whole pixels.
-public struct PixelRect: Hashable, Sendable, CustomStringConvertible {
+package struct PixelRect: Hashable, Sendable, CustomStringConvertible {
     /// Column of the left side and row of the top.
-    public var x, y: Int
+    package var x, y: Int
     /// Columns and rows.
-    public var width, height: Int
+    package var width, height: Int
 
     /// Creates a rectangle from its top left corner and its size.
-    public init(x: Int, y: Int, width: Int, height: Int) {
+    package init(x: Int, y: Int, width: Int, height: Int) {
         self.x = x
         self.y = y
         self.width = width
@@ -14,11 +14,14 @@ public struct PixelRect: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The whole of a picture.
-    public init(_ size: PixelSize) { self.init(x: 0, y: 0, width: size.width, height: size.height) }
+    package init(_ size: PixelSize) { self.init(x: 0, y: 0, width: size.width, height: size.height) }
 
     /// Columns and rows.
-    public var size: PixelSize { PixelSize(width: width, height: height) }
+    package var size: PixelSize { PixelSize(width: width, height: height) }
+
+    package var rows: Range<Int> { y..<y + height }
+    package var columns: Range<Int> { x..<x + width }
 
     /// As in `640x480+0+20`: size, then left and top.
-    public var description: String { "\(width)x\(height)+\(x)+\(y)" }
+    package var description: String { "\(width)x\(height)+\(x)+\(y)" }
 }

@@ -81,7 +81,7 @@ public struct Image: Hashable, Sendable {
     public var size: PixelSize { PixelSize(width: width, height: height) }
 
     /// Calls `body` with a view of the bytes that is valid until it returns.
-    public func withView<Result, Failure: Error>(_ body: (ImageView) throws(Failure) -> Result) throws(Failure)
+    package func withView<Result, Failure: Error>(_ body: (ImageView) throws(Failure) -> Result) throws(Failure)
         -> Result
     {
         try bytes.withUnsafeBufferPointer { buffer throws(Failure) in
@@ -115,19 +115,19 @@ public struct Image: Hashable, Sendable {
 /// A borrowed picture: somebody else's bytes, read in place.
 ///
 /// Valid only while the bytes are; `Image.withView` and the callers of `ImageView.init` see to that.
-public struct ImageView {
+package struct ImageView {
     /// Columns and rows; both at least 1.
-    public let size: PixelSize
+    package let size: PixelSize
     /// Layout of a pixel.
-    public let format: PixelFormat
+    package let format: PixelFormat
     /// Bytes from the start of one row to the start of the next.
-    public let rowStride: Int
+    package let rowStride: Int
     let base: UnsafePointer<UInt8>
 
     /// Looks at bytes in memory without copying them.
     ///
     /// - Throws: `ImageError` when a side is not positive, the stride too small or the bytes too few.
-    public init(
+    package init(
         _ bytes: UnsafeRawBufferPointer, width: Int, height: Int, format: PixelFormat, rowStride: Int? = nil
     ) throws(ImageError) {
         let stride = try Image.checkedStride(width, height, format, rowStride, byteCount: bytes.count)

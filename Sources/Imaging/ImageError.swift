@@ -6,7 +6,7 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
     public let reason: Reason
 
     /// Creates an error about the file `name`.
-    public init(_ name: String, _ reason: Reason) {
+    package init(_ name: String, _ reason: Reason) {
         self.name = name
         self.reason = reason
     }
@@ -45,9 +45,6 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// One line: `photo.jpg: the file ends before the picture does (JPEG)`.
     public var description: String { "\(name): \(reason)" }
-
-    /// The same cause for another file name.
-    func renamed(_ name: String) -> ImageError { ImageError(name, reason) }
 }
 
 extension ImageError.Reason: CustomStringConvertible {

@@ -14,7 +14,6 @@ struct Fields {
         self.owner = owner
     }
 
-    /// A fault of this object.
     func fault(_ reason: String) -> ModelFault { ModelFault("\(owner): \(reason)") }
 
     /// Refuses keys that mean nothing here: a misspelt one would silently leave a default in force.
@@ -24,7 +23,6 @@ struct Fields {
         }
     }
 
-    /// Whether the key is there.
     func has(_ key: String) -> Bool { values[key] != nil }
 
     /// The value of a key that must be there.
@@ -39,14 +37,12 @@ struct Fields {
     /// As `string(_:)`, nil where the key is absent.
     func stringIfPresent(_ key: String) throws(ModelFault) -> String? { has(key) ? try string(key) : nil }
 
-    /// A list of short texts.
     func strings(_ key: String) throws(ModelFault) -> [String] {
         var strings: [String] = []
         for value in try list(key) { strings.append(try text(value, key)) }
         return strings
     }
 
-    /// A list of values.
     func list(_ key: String) throws(ModelFault) -> [JSON] {
         let value = try value(key)
         guard case .array(let elements) = value else { throw fault("\(key): is \(value.kind), expected a list") }
@@ -103,7 +99,8 @@ struct Fields {
 
     private func text(_ value: JSON, _ key: String) throws(ModelFault) -> String {
         guard case .string(let text) = value else { throw fault("\(key): is \(value.kind), expected a string") }
-        guard !text.isEmpty, text.utf8.count <= Limits.nameByteCount, text.unicodeScalars.allSatisfy(isPrintable) else {
+        guard !text.isEmpty, text.utf8.count <= ModelLimits.nameByteCount, text.unicodeScalars.allSatisfy(isPrintable)
+        else {
             throw fault("\(key): \(printable(text)) is empty, too long or not printable")
         }
         return text

@@ -13,7 +13,6 @@ extension Graph {
     /// Multiply-accumulate operations for one picture.
     package var macCount: Int { layers.map(macCount(of:)).reduce(0, +) }
 
-    /// Number of weights and biases.
     package var parameterCount: Int { layers.map(\.parameterCount).reduce(0, +) }
 }
 
@@ -28,7 +27,6 @@ extension Layer {
         }
     }
 
-    /// Number of weights and biases.
     package var parameterCount: Int {
         switch operation {
         case .convolution(let convolution), .depthwiseConvolution(let convolution),

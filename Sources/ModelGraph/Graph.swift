@@ -1,6 +1,5 @@
 /// A tensor of one graph, by its position in `Graph.tensors`.
 package struct TensorID: Hashable, Sendable {
-    /// Position in `Graph.tensors`.
     package let index: Int
 }
 
@@ -18,9 +17,7 @@ package struct Layer: Sendable {
     package var name: String
     /// Names of the layers of the model file whose work this one does, in their order.
     package var members: [String]
-    /// What is computed.
     package var operation: Operation
-    /// What it is computed from.
     package var inputs: [TensorID]
     /// A tensor of the output's shape that is added before the activation.
     package var residual: TensorID?
@@ -28,7 +25,6 @@ package struct Layer: Sendable {
     package var pictureBias: TensorID?
     /// Applied last.
     package var activation: Activation
-    /// What is computed.
     package var output: TensorID
 
     /// Every tensor that the layer reads.
@@ -39,7 +35,6 @@ package struct Layer: Sendable {
 ///
 /// Each tensor is either an input or written by exactly one layer, which stands before all that read it.
 package struct Graph: Sendable {
-    /// Name of the network.
     package var name: String
     /// All tensors, addressed by `TensorID`.
     package internal(set) var tensors: [TensorDescription] = []
@@ -50,16 +45,12 @@ package struct Graph: Sendable {
     /// What the caller gets. Never an input.
     package var outputs: [TensorID] = []
 
-    /// Creates a graph without layers.
     package init(name: String) { self.name = name }
 
-    /// The description of a tensor.
     package subscript(_ id: TensorID) -> TensorDescription { tensors[id.index] }
 
-    /// The shape of a tensor.
     package func shape(of id: TensorID) -> Shape { tensors[id.index].shape }
 
-    /// Adds an input tensor.
     package mutating func addInput(_ name: String, _ shape: Shape) -> TensorID {
         let id = addTensor(name, shape)
         inputs.append(id)
@@ -100,12 +91,10 @@ package struct Graph: Sendable {
 
 /// Why a graph cannot be: the layer, and what is wrong with it.
 package struct GraphError: Error, CustomStringConvertible, Sendable {
-    /// Name of the layer at fault.
     package let layer: String
     /// What is wrong, as the rest of a sentence that begins with the layer.
     package let reason: String
 
-    /// Creates an error about `layer`.
     package init(layer: String, _ reason: String) {
         self.layer = layer
         self.reason = reason

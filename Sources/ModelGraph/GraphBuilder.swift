@@ -22,7 +22,9 @@ struct GraphBuilder {
     }
 
     mutating func append(_ value: JSON, index: Int) throws(ModelFault) {
-        guard index < Limits.layers else { throw ModelFault("document: has more than \(Limits.layers) layers") }
+        guard index < ModelLimits.layers else {
+            throw ModelFault("document: has more than \(ModelLimits.layers) layers")
+        }
         let name = try Fields(value, "layer \(index)").string("name")
         let fields = try Fields(value, "layer \(printable(name))")
         guard layerNames.insert(name).inserted else { throw fields.fault("is the second layer of this name") }
@@ -47,8 +49,9 @@ struct GraphBuilder {
         }
         // Neither factor is above 2^31, so the sum cannot overflow before it is past the limit.
         macCount += graph.macCount(of: graph.layers[index])
-        guard macCount <= Limits.macs else {
-            throw fields.fault("brings the work for one picture to \(macCount) multiply-adds, limit \(Limits.macs)")
+        guard macCount <= ModelLimits.macs else {
+            throw fields.fault(
+                "brings the work for one picture to \(macCount) multiply-adds, limit \(ModelLimits.macs)")
         }
     }
 
@@ -63,8 +66,8 @@ struct GraphBuilder {
         }
         graph.outputs = [output]
         let live = MemoryPlan.peakByteCount(graph.memoryRequests())
-        guard live <= Limits.liveByteCount else {
-            throw ModelFault("would need \(live) bytes between its layers, limit \(Limits.liveByteCount)")
+        guard live <= ModelLimits.liveByteCount else {
+            throw ModelFault("would need \(live) bytes between its layers, limit \(ModelLimits.liveByteCount)")
         }
         return graph
     }

@@ -3,11 +3,10 @@ import Glibc
 
 /// A file in memory, read only.
 ///
-/// The pages are the kernel's own copy of the file, so that opening a model costs no read and no memory of ours. They
-/// stand for the file itself: whoever cuts the file short in place while it is mapped makes later reads of the missing
-/// pages fail with SIGBUS, which nothing here can catch. Replacing a model by renaming a new file over it is safe, for
-/// the old one then lives on until it is unmapped. What decides about memory safety, the header, is copied before it is
-/// checked.
+/// The pages are the kernel's own copy of the file: opening a model costs no read and no memory of ours. Where the file
+/// is cut short in place while it is mapped, later reads of the missing pages fail with SIGBUS, which nothing here can
+/// catch. Renaming a new file over it is safe: the old one lives on until it is unmapped. The header, which decides about
+/// memory safety, is copied before it is checked.
 final class MappedFile: Weights.Storage {
     // Never written: safe to read from any thread.
     nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
@@ -23,8 +22,8 @@ final class MappedFile: Weights.Storage {
         }
         guard status.st_mode & S_IFMT == S_IFREG else { throw ModelFault("is not a regular file") }
         let byteCount = Int(status.st_size)
-        guard byteCount <= Limits.fileByteCount else {
-            throw ModelFault("has \(byteCount) bytes, more than the limit of \(Limits.fileByteCount)")
+        guard byteCount <= ModelLimits.fileByteCount else {
+            throw ModelFault("has \(byteCount) bytes, more than the limit of \(ModelLimits.fileByteCount)")
         }
         guard byteCount > 0 else { throw ModelFault("is empty") }
         let address = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)

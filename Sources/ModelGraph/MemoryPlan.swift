@@ -1,6 +1,5 @@
 /// Memory that is needed during an interval of time.
 package struct MemoryRequest: Hashable, Sendable {
-    /// Size, in bytes.
     package var byteCount: Int
     /// First step at which the memory is in use.
     package var first: Int
@@ -37,11 +36,8 @@ package struct MemoryRequest: Hashable, Sendable {
 package struct MemoryPlan: Sendable {
     /// Where each request begins, in bytes from the start of the arena, in the order of the requests.
     package let offsets: [Int]
-    /// Size of the arena.
     package let byteCount: Int
 
-    /// Places all requests.
-    ///
     /// - Parameter alignment: Every offset and the size of the arena is a multiple of this many bytes.
     package init(_ requests: [MemoryRequest], alignment: Int = 64) {
         precondition(alignment > 0)

@@ -21,8 +21,8 @@ extension Model {
     /// - Throws: `ModelError` when the bytes are not a model that can be run.
     package init(bytes: [UInt8], name: String) throws(ModelError) {
         do throws(ModelFault) {
-            guard bytes.count <= Limits.fileByteCount else {
-                throw ModelFault("has \(bytes.count) bytes, more than the limit of \(Limits.fileByteCount)")
+            guard bytes.count <= ModelLimits.fileByteCount else {
+                throw ModelFault("has \(bytes.count) bytes, more than the limit of \(ModelLimits.fileByteCount)")
             }
             try self.init(OwnedBytes(bytes))
         } catch {
@@ -85,11 +85,11 @@ extension Model {
 extension ModelInput {
     fileprivate init(_ fields: Fields) throws(ModelFault) {
         try fields.allow(only: ["name", "width", "height", "order", "scale", "bias"])
-        let order: Order = try fields.choice("order")
+        let order: ChannelOrder = try fields.choice("order")
         let width = try fields.integer("width")
         let height = try fields.integer("height")
-        guard (1...Limits.side).contains(width), (1...Limits.side).contains(height),
-            width * height * order.channelCount <= Limits.elements
+        guard (1...ModelLimits.side).contains(width), (1...ModelLimits.side).contains(height),
+            width * height * order.channelCount <= ModelLimits.elements
         else { throw fields.fault("the size \(height)x\(width) is empty or past the limits") }
         self.init(
             width: width, height: height, order: order,

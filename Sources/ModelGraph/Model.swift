@@ -2,7 +2,6 @@
 ///
 /// The weights stay in the file, which is mapped into memory for as long as the model or a graph made of it is in use.
 package struct Model: Sendable {
-    /// The network's name.
     package let name: String
     /// The layers, as the file lists them.
     package let graph: Graph
@@ -27,32 +26,16 @@ package struct Model: Sendable {
 
 /// How an 8-bit picture becomes a network's input: `byte * scale[c] + bias[c]` for each channel c.
 package struct ModelInput: Hashable, Sendable {
-    /// The channels that the network sees, in its order.
-    package enum Order: String, Hashable, Sendable, CaseIterable {
-        /// Red, green, blue.
-        case rgb = "RGB"
-        /// Blue, green, red.
-        case bgr = "BGR"
-        /// One channel of brightness.
-        case gray = "GRAY"
-
-        /// Number of channels.
-        package var channelCount: Int { self == .gray ? 1 : 3 }
-    }
-
-    /// Columns of the input.
     package var width: Int
-    /// Rows of the input.
     package var height: Int
-    /// The channels.
-    package var order: Order
+    package var order: ChannelOrder
     /// Factor of each channel, in `order`.
     package var scale: [Float]
     /// What is added to each channel, in `order`.
     package var bias: [Float]
 
     /// Creates a description of an input; one scale and one bias for each channel.
-    package init(width: Int, height: Int, order: Order, scale: [Float], bias: [Float]) {
+    package init(width: Int, height: Int, order: ChannelOrder, scale: [Float], bias: [Float]) {
         precondition(scale.count == order.channelCount && bias.count == order.channelCount)
         self.width = width
         self.height = height
@@ -61,8 +44,17 @@ package struct ModelInput: Hashable, Sendable {
         self.bias = bias
     }
 
-    /// Extent of the graph's input.
     package var shape: Shape { Shape(height: height, width: width, channels: order.channelCount) }
+}
+
+/// The channels that a network sees, in its order.
+package enum ChannelOrder: String, Hashable, Sendable, CaseIterable {
+    case rgb = "RGB"
+    case bgr = "BGR"
+    /// One channel of brightness.
+    case gray = "GRAY"
+
+    package var channelCount: Int { self == .gray ? 1 : 3 }
 }
 
 /// What the values of a network's output mean.
@@ -78,7 +70,6 @@ package struct PaletteColor: Hashable, Sendable {
     /// Intensity, 0 to 255.
     package var red, green, blue: UInt8
 
-    /// Creates a colour.
     package init(red: UInt8, green: UInt8, blue: UInt8) {
         self.red = red
         self.green = green
@@ -92,12 +83,10 @@ package struct ModelSource: Hashable, Sendable {
     package var file: String?
     /// SHA-256 of that file, in hexadecimal.
     package var sha256: String?
-    /// Licence of the network.
     package var licence: String?
     /// Address where it was published.
     package var upstream: String?
 
-    /// Creates a description of a source.
     package init(file: String? = nil, sha256: String? = nil, licence: String? = nil, upstream: String? = nil) {
         self.file = file
         self.sha256 = sha256

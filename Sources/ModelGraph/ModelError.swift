@@ -5,7 +5,6 @@ package struct ModelError: Error, CustomStringConvertible, Sendable {
     /// What is wrong: the layer, tensor or key, and what was expected. One line.
     package let reason: String
 
-    /// Creates an error about `file`.
     package init(file: String, _ reason: String) {
         self.file = file
         self.reason = reason

@@ -32,10 +32,10 @@ struct SafetensorsFile {
             throw ModelFault("is no safetensors file: it has only \(bytes.count) bytes; \(convert)")
         }
         let claimed = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
-        guard claimed <= UInt64(Limits.headerByteCount) else {
+        guard claimed <= UInt64(ModelLimits.headerByteCount) else {
             throw ModelFault(
                 "is no safetensors file; \(convert) (its header would have \(claimed) bytes, limit "
-                    + "\(Limits.headerByteCount))"
+                    + "\(ModelLimits.headerByteCount))"
             )
         }
         guard claimed <= UInt64(bytes.count - 8) else {
@@ -53,8 +53,8 @@ struct SafetensorsFile {
         case .object(let metadata): self.metadata = metadata
         case .some(let other): throw ModelFault("header: __metadata__ is \(other.kind), expected an object")
         }
-        guard values.count <= Limits.storedTensors else {
-            throw ModelFault("header: has \(values.count) tensors, limit \(Limits.storedTensors)")
+        guard values.count <= ModelLimits.storedTensors else {
+            throw ModelFault("header: has \(values.count) tensors, limit \(ModelLimits.storedTensors)")
         }
         var entries: [String: Entry] = [:]
         for (name, value) in values { entries[name] = try Self.entry(name, value) }

@@ -23,27 +23,46 @@ package struct ScoreRegion: Hashable, Sendable {
             self.source = source
             self.target = target
         }
-
-        /// What a network got at `input` of its `inputLength` rows or columns, of which it made `outputLength`.
-        package init(showing input: Range<Int>, of inputLength: Int, output outputLength: Int, at target: Range<Int>) {
-            let scale = Double(outputLength) / Double(inputLength)
-            self.init(source: Double(input.lowerBound) * scale..<Double(input.upperBound) * scale, target: target)
-        }
     }
 
-    /// The vertical axis.
     package var rows: Span
-    /// The horizontal axis.
     package var columns: Span
 
-    /// Creates a region.
     package init(rows: Span, columns: Span) {
         self.rows = rows
         self.columns = columns
     }
 }
 
+extension ScoreRegion {
+    /// Rows and columns of a picture or a map.
+    package typealias Part = (rows: Range<Int>, columns: Range<Int>)
+
+    /// What a mask of a picture's size shows of the model's output. Nil: the whole shows the whole.
+    ///
+    /// - Parameters:
+    ///   - seen: The part of the picture that the network sees.
+    ///   - shown: The part of the network's input that shows it.
+    package init?(seen: Part, of picture: Extent, shown: Part, of input: Extent, output: Extent) {
+        if seen == picture.whole, shown == input.whole { return nil }
+        rows = Span(showing: shown.rows, of: input.height, output: output.height, at: seen.rows)
+        columns = Span(showing: shown.columns, of: input.width, output: output.width, at: seen.columns)
+    }
+}
+
+extension Extent {
+    fileprivate var whole: ScoreRegion.Part { (0..<height, 0..<width) }
+}
+
 extension ScoreRegion.Span {
+    /// What a network got at `input` of its `inputLength` rows or columns, of which it made `outputLength`.
+    fileprivate init(
+        showing input: Range<Int>, of inputLength: Int, output outputLength: Int, at target: Range<Int>
+    ) {
+        let scale = Double(outputLength) / Double(inputLength)
+        self.init(source: Double(input.lowerBound) * scale..<Double(input.upperBound) * scale, target: target)
+    }
+
     /// The taps of every row or column of `target`, for a model's output of `length`, with half-pixel centres.
     ///
     /// Positions stay half a pixel inside `source`, so that no bar of a letterbox bleeds into the picture.

@@ -2,9 +2,7 @@
 ///
 /// The batch is not part of a shape: a graph describes what happens to one picture.
 package struct Shape: Hashable, Sendable, CustomStringConvertible {
-    /// Rows.
     package var height: Int
-    /// Columns.
     package var width: Int
     /// Values at each pixel.
     package var channels: Int
@@ -16,13 +14,10 @@ package struct Shape: Hashable, Sendable, CustomStringConvertible {
         self.channels = channels
     }
 
-    /// Number of pixels.
     package var pixelCount: Int { height * width }
 
-    /// Number of values.
     package var elementCount: Int { height * width * channels }
 
-    /// Rows and columns alone.
     package var extent: Extent { Extent(height: height, width: width) }
 
     /// As in `33x33x480`.
@@ -31,18 +26,14 @@ package struct Shape: Hashable, Sendable, CustomStringConvertible {
 
 /// Rows and columns: the size of a kernel, a stride, a dilation or a map.
 package struct Extent: Hashable, Sendable, CustomStringConvertible {
-    /// Rows.
     package var height: Int
-    /// Columns.
     package var width: Int
 
-    /// Creates an extent of `height` rows and `width` columns.
     package init(height: Int, width: Int) {
         self.height = height
         self.width = width
     }
 
-    /// Creates a square extent.
     package init(_ side: Int) { self.init(height: side, width: side) }
 
     /// As in `3x3`.

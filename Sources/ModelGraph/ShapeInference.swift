@@ -71,8 +71,8 @@ extension Operation {
         case .softmax, .activation: shape = first
         case .argMax: shape = Shape(height: first.height, width: first.width, channels: 1)
         }
-        guard (1...Limits.side).contains(shape.height), (1...Limits.side).contains(shape.width),
-            (1...Limits.channels).contains(shape.channels), shape.elementCount <= Limits.elements
+        guard (1...ModelLimits.side).contains(shape.height), (1...ModelLimits.side).contains(shape.width),
+            (1...ModelLimits.channels).contains(shape.channels), shape.elementCount <= ModelLimits.elements
         else { throw fail("would give \(shape), which is empty or past the limits") }
         return shape
     }
@@ -81,10 +81,12 @@ extension Operation {
 extension Convolution {
     /// Checks everything that does not depend on the input.
     fileprivate func check(layer: String) throws(GraphError) {
-        guard weights.shape.count == 4, weights.shape.allSatisfy({ (1...Limits.channels).contains($0) }) else {
+        guard weights.shape.count == 4, weights.shape.allSatisfy({ (1...ModelLimits.channels).contains($0) }) else {
             throw GraphError(layer: layer, "weights have the shape \(weights.shape), expected four dimensions")
         }
-        guard groups >= 1, groups <= Limits.channels else { throw GraphError(layer: layer, "has \(groups) groups") }
+        guard groups >= 1, groups <= ModelLimits.channels else {
+            throw GraphError(layer: layer, "has \(groups) groups")
+        }
         let outputs = weights.shape[0]
         if let bias, bias.shape != [outputs] {
             throw GraphError(layer: layer, "has a bias of shape \(bias.shape) for \(outputs) output channels")
@@ -98,8 +100,8 @@ private func checkWindow(kernel: Extent, stride: Extent, dilation: Extent, paddi
 {
     let positive = [kernel.height, kernel.width, stride.height, stride.width, dilation.height, dilation.width]
     let natural = [padding.top, padding.left, padding.bottom, padding.right]
-    guard positive.allSatisfy({ (1...Limits.window).contains($0) }),
-        natural.allSatisfy({ (0...Limits.window).contains($0) })
+    guard positive.allSatisfy({ (1...ModelLimits.window).contains($0) }),
+        natural.allSatisfy({ (0...ModelLimits.window).contains($0) })
     else {
         throw GraphError(
             layer: layer, "kernel \(kernel), stride \(stride), dilation \(dilation), padding \(padding) is out of range"

@@ -1,8 +1,6 @@
 /// Values of a batch of pictures in host memory, float32: batch x height x width x channels, channels innermost.
 package struct Tensor: Sendable, Equatable {
-    /// Number of pictures.
     package let batch: Int
-    /// Extent of each picture.
     package let shape: Shape
     /// The values, `batch * shape.elementCount` of them.
     package var values: [Float]
@@ -15,7 +13,6 @@ package struct Tensor: Sendable, Equatable {
         self.values = values
     }
 
-    /// Creates a tensor of zeros.
     package init(batch: Int = 1, zeros shape: Shape) {
         self.init(batch: batch, shape: shape, values: [Float](repeating: 0, count: batch * shape.elementCount))
     }

@@ -36,22 +36,12 @@ package struct TileAxis: Hashable, Sendable {
         return 1 + (length - tile + step - 1) / step
     }
 
-    /// What a tile gives to a mask.
-    package struct Span: Hashable, Sendable {
-        /// The mask's rows or columns whose middles the tile covers.
-        package let range: Range<Int>
-        /// What each of them is made of in the scores of the tile.
-        package let taps: [ResizeTap]
-        /// How much the tile counts in each of them.
-        package let weights: [Float]
-    }
-
     /// What each tile gives to a mask, by half-pixel bilinear.
     ///
     /// - Parameters:
     ///   - target: Rows or columns of the mask, at least 1: the picture's, or any other number.
     ///   - output: Rows or columns of the scores of a tile.
-    package func spans(target: Int, output: Int) -> [Span] {
+    package func spans(target: Int, output: Int) -> [TileSpan] {
         let scale = Double(length) / Double(target)
         /// The middle of a row or column of the mask, behind the first edge of a tile, in pixels of the picture.
         func offset(_ index: Int, _ start: Int) -> Double { (Double(index) + 0.5) * scale - Double(start) }
@@ -66,7 +56,7 @@ package struct TileAxis: Hashable, Sendable {
         }
         for (range, values) in zip(ranges, raw) { for (index, value) in zip(range, values) { sums[index] += value } }
         return starts.indices.map { tile in
-            Span(
+            TileSpan(
                 range: ranges[tile],
                 taps: ranges[tile].map {
                     let position = offset($0, starts[tile]) * Double(output) / Double(self.tile) - 0.5
@@ -90,6 +80,16 @@ package struct TileAxis: Hashable, Sendable {
         }
         return value
     }
+}
+
+/// What a tile gives to a mask.
+package struct TileSpan: Hashable, Sendable {
+    /// The mask's rows or columns whose middles the tile covers.
+    package let range: Range<Int>
+    /// What each of them is made of in the scores of the tile.
+    package let taps: [ResizeTap]
+    /// How much the tile counts in each of them.
+    package let weights: [Float]
 }
 
 /// 3 t^2 - 2 t^3: from 0 to 1, level at both ends.

@@ -2,26 +2,22 @@
 ///
 /// The values stay where they are (in the mapped model file, or in an array) and are converted to float32 on request.
 package struct Weights: Sendable {
-    /// How the values are stored.
     package enum Format: String, Sendable {
         /// IEEE 754 binary32, little-endian.
         case float32 = "F32"
         /// IEEE 754 binary16, little-endian.
         case float16 = "F16"
 
-        /// Bytes of one value.
         package var byteCount: Int { self == .float32 ? 4 : 2 }
     }
 
     /// Bytes that stay valid as long as the object lives, such as a mapped file.
     package protocol Storage: AnyObject, Sendable {
-        /// The bytes.
         var bytes: UnsafeRawBufferPointer { get }
     }
 
     /// Extent of each dimension, outermost first.
     package let shape: [Int]
-    /// How the values are stored.
     package let format: Format
     private let storage: any Storage
     private let offset: Int
@@ -43,7 +39,6 @@ package struct Weights: Sendable {
         self.init(shape: shape, format: .float32, storage: ArrayStorage(values), offset: 0)
     }
 
-    /// Number of values.
     package var count: Int { shape.reduce(1, *) }
 
     /// Bytes that the values take as they are stored.

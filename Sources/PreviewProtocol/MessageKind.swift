@@ -24,9 +24,6 @@ package enum MessageKind: UInt8, Sendable, CaseIterable {
     /// The settings that are in force.
     case settingsInForce = 137
 
-    /// Whether pages send it.
-    package var isFromClient: Bool { rawValue < 128 }
-
     /// How its payload may be written.
     package var encodings: [PayloadEncoding] {
         switch self {

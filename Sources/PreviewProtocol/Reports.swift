@@ -127,7 +127,7 @@ package struct Hello: Sendable {
 }
 
 /// Figures about a frame, which end it.
-package struct FrameResult: Sendable {
+package struct ResultReport: Sendable {
     /// Running the network.
     package var inferenceMilliseconds: Double
     /// Decoding the picture.

@@ -12,6 +12,7 @@ package final class PreviewServer: Sendable {
     package let address: String
     /// The port.
     package let port: Int
+    private let context: ServerContext
     private let service: Service
     private let source: PlayedSource?
     private let isStopped = Locked(false)
@@ -33,7 +34,7 @@ package final class PreviewServer: Sendable {
         if case .played(let path) = options.source {
             sourceName = path.split(separator: "/").last.map { String($0) } ?? path
         }
-        let context = try ServerContext(options, models: models, sourceName: sourceName)
+        context = try ServerContext(options, models: models, sourceName: sourceName)
         if case .played(let path) = options.source, let broadcast = context.broadcast {
             source = try PlayedSource(path: path, byteLimit: options.limits.messageByteCount, broadcast: broadcast)
         } else {
@@ -67,6 +68,7 @@ package final class PreviewServer: Sendable {
         source?.stop()
         service.stop()
         service.join()
+        context.stop()
     }
 
     private static func address(_ options: ServerOptions, port: Int) -> String {

@@ -1,7 +1,7 @@
 import Silhouette
 
 /// Where frames come from.
-package enum FrameSource: Sendable, Equatable {
+package enum PreviewSource: Sendable, Equatable {
     /// Each page sends its own.
     case browser
     /// The server plays a video file, over and over, or a camera's device, and every page watches.
@@ -23,7 +23,7 @@ package struct ServerOptions: Sendable {
     /// The folder of the page's files. Nil: there is no page.
     package var webFolder: String?
     /// Where frames come from.
-    package var source = FrameSource.browser
+    package var source = PreviewSource.browser
     /// Devices that pages may choose among. Fewer than two, or without the models' own: there is no choice.
     package var devices: [UsableDevice] = []
     /// What may be asked.

@@ -41,31 +41,28 @@ public final class ImageSegmenter: Sendable {
     private let request: MaskRequest
     /// Nil: pictures are not divided into tiles.
     private let tiles: TiledSegmentation?
-    private let videoClock = Locked(FrameClock())
+    private let videoOrder = Locked(TimestampOrder())
     private let queue = DispatchQueue(label: "silhouette.live-stream", qos: .userInteractive)
-    private let mailbox = Locked(FrameMailbox<WaitingFrame>())
+    private let mailbox = Locked(NewestMailbox<WaitingFrame>())
     private let listeners = Locked(Listeners())
 
     /// Loads the model and prepares the device.
     ///
     /// - Throws: `noModel`, `unusableModel`, `unusableDevice` or `invalidOptions`.
     public convenience init(options: ImageSegmenterOptions) throws(ImageSegmenterError) {
-        let path = try ModelLocator().locate(options.baseOptions.modelAssetPath).path
-        let model: Model
-        do throws(ModelError) {
-            model = try Model(path: path)
-        } catch {
-            throw .unusableModel(path: path, reason: error.reason)
-        }
-        try self.init(options: options, model: model)
+        try self.init(options: options, model: Model(for: options.baseOptions))
     }
 
     /// Prepares the device for a model that is loaded already.
-    package convenience init(options: ImageSegmenterOptions, model: Model) throws(ImageSegmenterError) {
+    ///
+    /// - Parameter device: The choice that the options lead to, where it has been made. Nil: it is made here.
+    package convenience init(
+        options: ImageSegmenterOptions, model: Model, on device: DeviceChoice? = nil
+    ) throws(ImageSegmenterError) {
         let output = ModelOutput(model)
         // What cannot be asked for is refused before a device is prepared.
         _ = try MaskRequest(options, of: output)
-        let choice = try EngineChoice(model: model, options: options.baseOptions)
+        let choice = try EngineChoice(model: model, options: options.baseOptions, on: device)
         try self.init(
             options: options, model: output, engine: choice.engine, deviceID: choice.deviceID,
             deviceReason: choice.reason)
@@ -139,7 +136,7 @@ public final class ImageSegmenter: Sendable {
         videoFrame image: Image, timestampInMilliseconds: Int, orientation: Orientation = .up
     ) throws(ImageSegmenterError) -> ImageSegmenterResult {
         try require(.video)
-        try videoClock.withLock { clock throws(ImageSegmenterError) in try clock.accept(timestampInMilliseconds) }
+        try videoOrder.withLock { order throws(ImageSegmenterError) in try order.accept(timestampInMilliseconds) }
         var result = try run(image.oriented(orientation))
         result.timestampInMilliseconds = timestampInMilliseconds
         return result
@@ -194,8 +191,8 @@ public final class ImageSegmenter: Sendable {
             })
     }
 
-    /// Draws a picture on the segmenter's device. Nil: the processor is to do it.
-    package func draw(_ drawing: PictureDrawing) -> Image? { engine.draw(drawing) }
+    /// Draws pictures on the segmenter's device.
+    package var drawer: any PictureDrawer { engine.drawer }
 
     private func run(_ image: Image) throws(ImageSegmenterError) -> ImageSegmenterResult {
         guard let tiles else { return result(try engine.segment(image, request)) }
@@ -205,11 +202,16 @@ public final class ImageSegmenter: Sendable {
     }
 
     private func result(_ masks: Masks) -> ImageSegmenterResult {
-        ImageSegmenterResult(
+        var result = ImageSegmenterResult(
             categoryMask: masks.categories, pictureCategoryMask: masks.pictureCategories,
-            confidenceMasks: masks.confidences, scores: masks.scores, subject: masks.subject, labels: labels,
-            width: masks.width,
-            height: masks.height, timings: masks.timings, deviceName: masks.deviceName)
+            confidenceMasks: masks.confidences, scores: masks.scores, subject: masks.subject,
+            subjectClasses: request.subjectClasses, labels: labels, width: masks.width, height: masks.height,
+            timings: masks.timings, deviceName: masks.deviceName)
+        if request.isAtPictureSize, let mask = masks.pictureCategories {
+            (result.width, result.height) = (mask.width, mask.height)
+            if options.shouldOutputCategoryMask { result.categoryMask = mask }
+        }
+        return result
     }
 
     /// Runs frames until none waits.
@@ -226,6 +228,18 @@ public final class ImageSegmenter: Sendable {
             let event = LiveStreamResult(
                 timestampInMilliseconds: timestamp, result: outcome, droppedFrameCount: droppedFrameCount)
             listeners.withLock { $0.yield(event) }
+        }
+    }
+}
+
+extension Model {
+    /// Finds and loads the model that options ask for.
+    init(for options: BaseOptions) throws(ImageSegmenterError) {
+        let path = try ModelLocator().locate(options.modelAssetPath).path
+        do throws(ModelError) {
+            try self.init(path: path)
+        } catch {
+            throw .unusableModel(path: path, reason: error.reason)
         }
     }
 }

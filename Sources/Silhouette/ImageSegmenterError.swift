@@ -14,6 +14,8 @@ public enum ImageSegmenterError: Error, Equatable, Sendable, CustomStringConvert
     case timestampNotIncreasing(timestampInMilliseconds: Int, lastTimestampInMilliseconds: Int)
     /// Tiles of this side (`ImageSegmenterOptions.tileSide`) would be more than the picture may have.
     case tooManyTiles(width: Int, height: Int, tileSide: Int, limit: Int)
+    /// A result cannot be drawn with: it is of another picture or model, or lacks what the effect needs.
+    case unfitResult(String)
     /// The result would take more memory than `ImageSegmenter.resultByteLimit`.
     case resultTooLarge(width: Int, height: Int, channels: Int, byteCount: Int)
     /// The network did not run to its end.
@@ -22,7 +24,8 @@ public enum ImageSegmenterError: Error, Equatable, Sendable, CustomStringConvert
     /// One line: what is wrong and, where something can be done about it, what.
     public var description: String {
         switch self {
-        case .noModel(let reason), .unusableDevice(let reason), .invalidOptions(let reason): reason
+        case .noModel(let reason), .unusableDevice(let reason), .invalidOptions(let reason), .unfitResult(let reason):
+            reason
         case .unusableModel(let path, let reason): "\(path): \(reason)"
         case .wrongRunningMode(let needed, let actual):
             "the segmenter runs in the mode \(actual.rawValue); this call needs the mode \(needed.rawValue)"

@@ -3,7 +3,7 @@
 
 /// What every task of a model needs: the model and the device that runs it.
 public struct BaseOptions: Sendable {
-    /// Path of a model file (`NAME.safetensors`). Nil: as `ModelLocator` finds one.
+    /// Path of a model file (`NAME.safetensors`). Nil: as `ModelLocator()` finds one, which does not look into the user's cache.
     public var modelAssetPath: String?
     /// What the network runs on.
     public var device: Device = .automatic
@@ -34,14 +34,6 @@ public enum RunningMode: String, Sendable, CaseIterable {
     case liveStream
 }
 
-/// The size of masks.
-public enum MaskSize: String, Sendable, CaseIterable {
-    /// The picture's size. Computed from the network's scores, never from resized labels.
-    case source
-    /// The size of the network's own output.
-    case model
-}
-
 /// Settings of an `ImageSegmenter`, fixed when it is created.
 public struct ImageSegmenterOptions: Sendable {
     /// The model and the device.
@@ -52,16 +44,20 @@ public struct ImageSegmenterOptions: Sendable {
     public var shouldOutputCategoryMask = true
     /// Whether results have `confidenceMasks`.
     public var shouldOutputConfidenceMasks = false
-    /// The classes of the confidence masks, by their position in `labels`. Nil: all, in order.
-    public var confidenceClasses: [Int]?
+    /// The classes of the confidence masks. Nil: all, in order.
+    public var confidenceClasses: ClassSelection?
     /// Whether results have `scores`, the network's raw output for every class at every pixel.
     public var shouldOutputScores = false
     /// The size of all masks.
     public var maskSize: MaskSize = .source
+    /// The classes that effects are to be drawn of, out of the same run of the network as the masks: those of the effects'
+    /// `EffectOptions.classes`, or `.foreground` where they have none. Nil: results are for no effects.
+    ///
+    /// Results can then be given to `EffectRenderer.render(image:result:)`. Confidence masks and scores beside them have the
+    /// network's size.
+    public var subjectClasses: ClassSelection?
     /// Whether results have a category mask of the picture's size besides, out of the same run of the network.
     package var shouldOutputPictureCategoryMask = false
-    /// The classes that are the subject of an effect, where results have a map of it.
-    package var subjectClasses: [Int]?
     /// How a picture is brought into the network's rectangle.
     public var fit: Fit = .stretch
     /// The shorter side of a tile in pixels of the picture, for the fit `tile`.

@@ -10,6 +10,8 @@ public struct ImageSegmenterResult: Sendable {
     public var scores: ScoreMap?
     /// How surely each place belongs to the subject, at the size of the network's output, where it was asked for.
     package var subject: SubjectMap?
+    /// The classes that are the subject there, ascending.
+    package var subjectClasses: [Int]?
     /// Names of the classes, by index.
     public var labels: [String]
     /// Width of the masks, in pixels.
@@ -47,12 +49,15 @@ public struct CategoryMask: Sendable, Equatable {
     public let categories: [UInt8]
 
     /// Creates a mask; the number of categories must fit.
-    public init(width: Int, height: Int, categories: [UInt8]) {
+    package init(width: Int, height: Int, categories: [UInt8]) {
         precondition(categories.count == width * height)
         self.width = width
         self.height = height
         self.categories = categories
     }
+
+    /// Columns and rows.
+    package var size: PixelSize { PixelSize(width: width, height: height) }
 
     /// The class at a pixel.
     public subscript(x: Int, y: Int) -> UInt8 {
@@ -80,7 +85,7 @@ public struct ConfidenceMask: Sendable, Equatable {
     public let confidences: [Float]
 
     /// Creates a mask; the number of confidences must fit.
-    public init(classIndex: Int, width: Int, height: Int, confidences: [Float]) {
+    package init(classIndex: Int, width: Int, height: Int, confidences: [Float]) {
         precondition(confidences.count == width * height)
         self.classIndex = classIndex
         self.width = width
@@ -132,7 +137,7 @@ public struct Timings: Sendable, Equatable {
     public var postprocessMilliseconds: Double
 
     /// Creates timings.
-    public init(preprocessMilliseconds: Double, inferenceMilliseconds: Double, postprocessMilliseconds: Double) {
+    package init(preprocessMilliseconds: Double, inferenceMilliseconds: Double, postprocessMilliseconds: Double) {
         self.preprocessMilliseconds = preprocessMilliseconds
         self.inferenceMilliseconds = inferenceMilliseconds
         self.postprocessMilliseconds = postprocessMilliseconds

@@ -37,7 +37,7 @@ extension Subcommand<ModelSettings> {
 
 /// Runs `silhouette model`.
 func showModel(_ settings: ModelSettings) throws -> ExitCode {
-    let location = try ModelLocator().locate(settings.path)
+    let location = try ModelLocator(searchesCache: true).locate(settings.path)
     let summary = ModelSummary(try Model(path: location.path))
     Console.print(summary.description(file: [location.path, location.origin.explanation]))
     if settings.listsLayers { Console.print("\n" + summary.layerTable) }

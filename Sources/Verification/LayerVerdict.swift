@@ -8,7 +8,6 @@ package struct LayerVerdict: Sendable {
     package let members: [String]
     /// Operator and kernel, as in `conv2d 3x3`.
     package let operation: String
-    /// Shape of its result.
     package let shape: Shape
     /// How far its result is from the reference's.
     package let deviation: Deviation

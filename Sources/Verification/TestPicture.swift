@@ -7,7 +7,6 @@ package struct TestPicture: Sendable {
     /// The values, row by row, channels innermost.
     package let bytes: [UInt8]
 
-    /// Draws a picture.
     package init(width: Int, height: Int, channelCount: Int, seed: UInt64 = 1) {
         self.width = width
         self.height = height

@@ -2,12 +2,9 @@ import ModelGraph
 
 /// Finds out whether a device computes what another does: layer by layer, then the whole network.
 ///
-/// Every layer runs alone, on the values that the reference gave to the layers before, so that errors do not add up and the first
-/// layer that fails is the one at fault.
+/// Every layer runs alone, on the reference's values. Errors do not add up, and the first layer that fails is at fault.
 package struct Verifier {
-    /// The network.
     package let graph: Graph
-    /// What its output means.
     package let outputKind: OutputKind
     /// What is trusted, and what is looked at.
     package let reference, candidate: any InferenceBackend

@@ -16,13 +16,16 @@ package struct ByteStream {
 
     /// The bytes of a descriptor, which the caller closes.
     init(descriptor: Int32) {
-        self.init { (buffer) throws(VideoError) in
-            while true {
-                let count = read(descriptor, buffer.baseAddress, buffer.count)
-                if count < 0, errno == EINTR { continue }
-                guard count >= 0 else { throw VideoError("cannot be read: \(lastSystemError())") }
-                return count
-            }
+        self.init { (buffer) throws(VideoError) in try Self.read(descriptor, into: buffer) }
+    }
+
+    /// Reads some bytes of a descriptor; 0 at the end.
+    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(VideoError) -> Int {
+        while true {
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw VideoError("cannot be read: \(lastSystemError())") }
+            return count
         }
     }
 

@@ -54,7 +54,7 @@ package enum FilmSource: Equatable, Sendable {
 }
 
 /// A size that frames are brought to, their proportions kept.
-package struct FrameSize: Equatable, Sendable {
+package struct FittedSize: Equatable, Sendable {
     /// Columns.
     package var width: Int
     /// Rows.
@@ -86,7 +86,7 @@ package struct ReadingOptions: Equatable, Sendable {
     /// Whether it begins again when it has ended, without end.
     package var isLooped = false
     /// The size that frames are brought to. Nil: that of the film itself.
-    package var frameSize: FrameSize?
+    package var frameSize: FittedSize?
     /// Pixels of a picture that are refused when there are more.
     package var maxPixels = 100_000_000
 

@@ -1,24 +1,43 @@
-/// The one stream of uncompressed pictures in a NUT file, which ffmpeg writes into a pipe.
+/// The one stream of pictures in a NUT file, bare or as JPEG, which ffmpeg writes into a pipe.
 ///
 /// NUT and not Matroska: it keeps the timestamps of the film as they are, where ffmpeg's Matroska rounds them to
 /// milliseconds. As in https://ffmpeg.org/nut.txt; checksums are passed over, as nothing is lost in a pipe. No length
-/// that the stream tells is believed: headers are short, and a frame has the size that its picture needs.
+/// that the stream tells is believed: headers are short, a bare frame has the size that its picture needs, and a JPEG file's is
+/// limited.
 package struct NUTReader {
+    /// How pictures are written.
+    package enum Content: Equatable {
+        /// Row by row, without anything between.
+        case rgb
+        case rgba
+        /// As files.
+        case jpeg
+    }
+
     /// What the stream holds.
     package struct Track: Equatable {
         /// Columns.
         package var width: Int
         /// Rows.
         package var height: Int
-        /// Bytes of a pixel: 3 or 4.
-        package var channelCount: Int
+        /// What a frame's bytes are.
+        package var content: Content
         /// The unit of timestamps, in seconds.
         package var timeBase: Rational
+
+        /// Bytes of every frame. Nil: they vary.
+        package var frameByteCount: Int? {
+            switch content {
+            case .rgb: width * height * 3
+            case .rgba: width * height * 4
+            case .jpeg: nil
+            }
+        }
     }
 
     /// A picture and when it is shown, in units of the time base.
     package struct Frame: Equatable {
-        /// Its pixels, row by row.
+        /// As the track says.
         package var bytes: [UInt8]
         /// When it is shown.
         package var timestamp: Int
@@ -69,6 +88,7 @@ package struct NUTReader {
     private static let elisionLimit = 4096
 
     private var stream: ByteStream
+    private let fileByteLimit: Int
     private var codes: [FrameCode] = []
     private var elided: [[UInt8]] = [[]]
     private var timeBases: [Rational] = []
@@ -79,9 +99,11 @@ package struct NUTReader {
 
     /// Reads the headers.
     ///
+    /// - Parameter fileByteLimit: Bytes that a JPEG file may have.
     /// - Returns: Nil where the stream is empty.
-    package init?(_ stream: ByteStream) throws(VideoError) {
+    package init?(_ stream: ByteStream, fileByteLimit: Int = 1 << 26) throws(VideoError) {
         var stream = stream
+        self.fileByteLimit = fileByteLimit
         guard let first = try stream.next() else { return nil }
         let rest = Array(Self.signature.dropFirst())
         guard first == Self.signature[0], try stream.bytes(rest.count) == rest else {
@@ -167,8 +189,13 @@ package struct NUTReader {
         for _ in 0..<code.reservedCount { _ = try number() }
         if code.flags & FrameFlags.checksum != 0, try !stream.skip(4) { throw Self.damage("it ends in a frame") }
 
-        let byteCount = track.width * track.height * track.channelCount
-        guard size == byteCount else { throw Self.damage("a frame of \(size) bytes where there must be \(byteCount)") }
+        if let byteCount = track.frameByteCount {
+            guard size == byteCount else {
+                throw Self.damage("a frame of \(size) bytes where there must be \(byteCount)")
+            }
+        } else {
+            guard size <= fileByteLimit else { throw VideoError("a frame of more than \(fileByteLimit) bytes") }
+        }
         guard elided.indices.contains(code.header) else { throw Self.damage("an unknown start of a frame") }
         let start = size > Self.elisionLimit ? [] : elided[code.header]
         guard start.count <= size, let bytes = try stream.bytes(size - start.count, after: start) else {
@@ -320,12 +347,12 @@ extension NUTReader {
         _ fields: inout Fields, _ main: MainHeader
     ) throws(VideoError) -> (Track, timestampBits: Int) {
         guard try fields.number() == 0, try fields.number() == 0 else { throw damage("its stream is no video") }
-        let format = try fields.data()
-        let channelCount: Int
-        switch format {
-        case Array("RGB\u{18}".utf8): channelCount = 3
-        case Array("RGBA".utf8): channelCount = 4
-        default: throw damage("its pictures are neither RGB nor RGBA")
+        let content: Content
+        switch try fields.data() {
+        case Array("RGB\u{18}".utf8): content = .rgb
+        case Array("RGBA".utf8): content = .rgba
+        case Array("MJPG".utf8): content = .jpeg
+        default: throw damage("its pictures are neither RGB nor RGBA nor JPEG")
         }
         let base = try fields.number()
         guard main.timeBases.indices.contains(base) else { throw damage("an unknown time base") }
@@ -337,7 +364,7 @@ extension NUTReader {
         guard (1...65_535).contains(width), (1...65_535).contains(height) else {
             throw damage("a picture of \(width)x\(height)")
         }
-        let track = Track(width: width, height: height, channelCount: channelCount, timeBase: main.timeBases[base])
+        let track = Track(width: width, height: height, content: content, timeBase: main.timeBases[base])
         return (track, bits)
     }
 }

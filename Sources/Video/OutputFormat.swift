@@ -162,7 +162,7 @@ package struct EncodedStream: Equatable, Sendable {
     /// - Parameter hasAlpha: Whether frames have transparent parts.
     package init(of film: Film, hasAlpha: Bool) {
         let info = film.info
-        let clock = FrameClock(of: film)
+        let clock = FilmClock(of: film)
         self.init(
             width: info.width, height: info.height, hasAlpha: hasAlpha, timeBase: clock.timeBase,
             rate: clock.rate ?? info.averageRate, pixelAspect: info.pixelAspect, colors: VideoColors(info))

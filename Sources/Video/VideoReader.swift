@@ -135,7 +135,7 @@ package final class VideoReader: @unchecked Sendable {
     private static func image(_ frame: NUTReader.Frame, _ track: NUTReader.Track) throws(VideoError) -> Image {
         do throws(ImageError) {
             return try Image(
-                width: track.width, height: track.height, format: track.channelCount == 4 ? .rgba : .rgb,
+                width: track.width, height: track.height, format: track.content == .rgba ? .rgba : .rgb,
                 bytes: frame.bytes)
         } catch {
             throw VideoError("\(error.reason)")
@@ -143,7 +143,7 @@ package final class VideoReader: @unchecked Sendable {
     }
 
     /// Cuts a picture that fills a size down to twice what of it is seen: the whole of a long one would be huge.
-    private static func middle(for size: FrameSize) -> String {
+    private static func middle(for size: FittedSize) -> String {
         func side(_ name: String, _ other: String, _ ratio: String) -> String {
             "'min(\(name),2*ceil(\(other)*\(ratio)))'"
         }
@@ -154,7 +154,7 @@ package final class VideoReader: @unchecked Sendable {
     static func arguments(_ film: Film, _ sound: SoundExtraction?) -> [String] {
         let (info, options) = (film.info, film.options)
         let colors = VideoColors(info)
-        let target = options.frameSize ?? FrameSize(width: info.width, height: info.height, showsAll: true)
+        let target = options.frameSize ?? FittedSize(width: info.width, height: info.height, showsAll: true)
         let size = "\(target.width):\(target.height)"
         // The turn that the film asks for comes before these filters by itself.
         var filters = target.showsAll ? [] : [middle(for: target)]

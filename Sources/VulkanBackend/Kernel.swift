@@ -4,11 +4,10 @@ import VulkanCompute
 package struct Kernel: Hashable, Sendable {
     /// Name of the shader file, without `.comp`.
     var shader: String
-    /// The macros of the variant, as in `FLOAT16=0 ACCESS=2 TILE=4x2`.
+    /// The macros of the variant, as in `FLOAT16=0 READ_PATH=2 TILE=4x2`.
     var variant: String
     /// Specialisation constants from 0 on; the first is the number of invocations in a workgroup.
     var constants: [UInt32]
-    /// What it reads and writes.
     var interface: ShaderInterface
 
     package init(shader: String, variant: String, constants: [UInt32], interface: ShaderInterface) {

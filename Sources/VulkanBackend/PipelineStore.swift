@@ -6,30 +6,27 @@ package final class PipelineStore: Sendable {
     private let device: LogicalDevice
     private let shaders: ShaderLibrary
     private let cache: PipelineCache
-    private let folder: PipelineCacheFolder?
+    private let folder: DeviceCacheFolder?
     private let state: Locked<State>
 
     private struct State {
         var pipelines: [Kernel: Pipeline] = [:]
         /// Whether pipelines have been compiled since the cache was kept last.
-        var hasNews = false
+        var hasUnsavedPipelines = false
         /// Bytes of the cache as it was read or kept last.
-        var keptByteCount: Int
+        var savedByteCount: Int
     }
 
-    /// Creates a store.
-    ///
     /// - Parameter folder: Where what the driver has compiled is kept between runs; nil for nowhere.
-    init(_ device: LogicalDevice, shaders: ShaderLibrary = .shared, folder: PipelineCacheFolder?) {
+    init(_ device: LogicalDevice, shaders: ShaderLibrary = .shared, folder: DeviceCacheFolder?) {
         self.device = device
         self.shaders = shaders
         self.folder = folder
         let data = folder?.data(for: device.physical.cacheIdentity) ?? []
         cache = PipelineCache(device, data: data)
-        state = Locked(State(keptByteCount: data.count))
+        state = Locked(State(savedByteCount: data.count))
     }
 
-    /// The pipeline of a kernel.
     package func pipeline(_ kernel: Kernel) throws(VulkanError) -> Pipeline {
         try state.withLock { state throws(VulkanError) in
             if let pipeline = state.pipelines[kernel] { return pipeline }
@@ -37,21 +34,21 @@ package final class PipelineStore: Sendable {
                 device, code: shaders.code(kernel.embeddedName), interface: kernel.interface,
                 constants: kernel.constants, cache: cache, name: kernel.embeddedName)
             state.pipelines[kernel] = pipeline
-            state.hasNews = true
+            state.hasUnsavedPipelines = true
             return pipeline
         }
     }
 
     /// Keeps what the driver has compiled for the next run, where it is more than what is kept already.
-    func keep() {
+    func save() {
         guard let folder else { return }
         state.withLock { state in
-            guard state.hasNews else { return }
-            state.hasNews = false
+            guard state.hasUnsavedPipelines else { return }
+            state.hasUnsavedPipelines = false
             let data = cache.data
-            guard data.count > state.keptByteCount else { return }
+            guard data.count > state.savedByteCount else { return }
             folder.store(data, for: device.physical.cacheIdentity)
-            state.keptByteCount = data.count
+            state.savedByteCount = data.count
         }
     }
 }

@@ -1,8 +1,9 @@
+import Base
 import VulkanCompute
 
 /// The shaders of the project, compiled when the package was built.
 package struct ShaderLibrary: Sendable {
-    /// SPIR-V in base64, by name and variant: `pointwise FLOAT16=0 ACCESS=2 TILE=4x2`.
+    /// SPIR-V in base64, by name and variant: `pointwise FLOAT16=0 READ_PATH=2 TILE=4x2`.
     private let texts: [String: StaticString]
     /// Shaders that are not the project's.
     private var replacements: [String: [UInt32]] = [:]
@@ -27,14 +28,14 @@ package struct ShaderLibrary: Sendable {
     }
 
     /// Whether they are the project's, all of them.
-    var isShared: Bool { replacements.isEmpty }
+    var isBuiltIn: Bool { replacements.isEmpty }
 
     /// The same for the same shaders.
     var digest: String {
-        var hash = StableHash()
+        var hash = FNV1a()
         for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
             hash.add(name)
-            text.withUTF8Buffer { hash.add($0) }
+            text.withUTF8Buffer { hash.add(UnsafeRawBufferPointer($0)) }
         }
         return hash.digits
     }

@@ -10,5 +10,5 @@ public enum StoragePrecision: String, Sendable, CaseIterable {
     /// Bytes of a block of 4 channels at one pixel.
     var blockByteCount: Int { self == .float32 ? 16 : 8 }
 
-    package var texelFormat: TexelView.Format { self == .float32 ? .float32x4 : .float16x4 }
+    package var texelFormat: TexelFormat { self == .float32 ? .float32x4 : .float16x4 }
 }

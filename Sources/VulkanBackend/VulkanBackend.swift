@@ -3,9 +3,7 @@ import VulkanCompute
 
 /// Runs networks on a Vulkan device.
 package final class VulkanBackend: InferenceBackend {
-    /// The device.
     package let device: LogicalDevice
-    /// How activations are stored.
     package let precision: StoragePrecision
     package let readPath: ReadPath
     package let pipelines: PipelineStore
@@ -14,8 +12,6 @@ package final class VulkanBackend: InferenceBackend {
     /// How long a device may take for one run before it counts as lost.
     static let timeoutNanoseconds: UInt64 = 60_000_000_000
 
-    /// Creates a backend on a device.
-    ///
     /// - Parameters:
     ///   - precision: How activations are stored.
     ///   - cacheFolder: Where the driver's compiled shaders, and what is found out when tuning, are kept between runs; nil for
@@ -26,10 +22,6 @@ package final class VulkanBackend: InferenceBackend {
         tuning: TuningLevel = .off
     ) {
         self.init(device, precision: precision, shaders: .shared, cacheFolder: cacheFolder, tuning: tuning)
-    }
-
-    package convenience init(_ device: LogicalDevice, precision: StoragePrecision, readPathNumber: Int) {
-        self.init(device, precision: precision, readPath: ReadPath(rawValue: readPathNumber) ?? .storage, chooser: nil)
     }
 
     /// A backend with shaders of the caller's.
@@ -53,11 +45,11 @@ package final class VulkanBackend: InferenceBackend {
         self.readPath = readPath ?? .best(for: device.physical.limits)
         self.chooser = chooser
         pipelines = PipelineStore(
-            device, shaders: shaders, folder: cacheFolder.map { PipelineCacheFolder(path: $0) })
+            device, shaders: shaders, folder: cacheFolder.map { DeviceCacheFolder(path: $0) })
     }
 
     /// Keeps what the driver has compiled so far in the cache folder, for the next start.
-    package func keepCompiledShaders() { pipelines.keep() }
+    package func saveCompiledShaders() { pipelines.save() }
 
     /// As in `llvmpipe (LLVM 15.0.6, 256 bits) (Vulkan, fp32)`.
     package var deviceName: String { "\(device.physical.name) (Vulkan, \(precision.rawValue))" }
@@ -66,7 +58,7 @@ package final class VulkanBackend: InferenceBackend {
     ///
     /// - Throws: `VulkanError` when the device has too little memory or cannot do a layer.
     package func compile(_ graph: Graph, batch: Int) throws -> any CompiledGraph {
-        defer { pipelines.keep() }
+        defer { pipelines.save() }
         return try VulkanGraph(bind(graph, batch: batch))
     }
 
@@ -99,7 +91,7 @@ extension Tuner {
         self.init(
             level, limits: device.physical.limits,
             record: TuningRecord(
-                folder: shaders.isShared ? folder : nil, identity: device.physical.cacheIdentity),
+                folder: shaders.isBuiltIn ? folder : nil, identity: device.physical.cacheIdentity),
             shaderDigest: shaders.digest,
             now: { (ContinuousClock.now - start) / .seconds(1) },
             prepare: {

@@ -14,25 +14,21 @@ final class VulkanGraph: DeviceTimedGraph, @unchecked Sendable {
     var arenaByteCount: Int { bound.arena.byteCount }
 
     private let bound: BoundPlan
-    private let uploads, readbacks: HostTransfers
-    private let commands: RecordedCommands
+    private let uploads, readbacks: StagingBuffer
+    private let commands: CommandBuffer
     private let wholeRun: TimestampPool?
     private let submission: Submission
-    private var timed: (commands: RecordedCommands, stamps: TimestampPool)?
-
-    /// Dispatches and barriers of the network, copies aside.
-    var dispatchCount: Int { commands.dispatchCount }
-    var barrierCount: Int { commands.barrierCount }
+    private var timed: (commands: CommandBuffer, stamps: TimestampPool)?
 
     init(_ bound: BoundPlan) throws(VulkanError) {
         self.bound = bound
         graph = bound.plan.graph
         batch = bound.plan.settings.batch
-        uploads = try HostTransfers(bound, graph.inputs, .upload)
-        readbacks = try HostTransfers(bound, graph.outputs, .readback)
+        uploads = try StagingBuffer(bound, graph.inputs, .upload)
+        readbacks = try StagingBuffer(bound, graph.outputs, .readback)
         wholeRun = try TimestampPool(bound.device, count: 2)
         let sequence = uploads.commands + bound.commands + readbacks.commands
-        commands = try RecordedCommands(
+        commands = try CommandBuffer(
             bound.device, wholeRun == nil ? sequence : [.timestamp(index: 0)] + sequence + [.timestamp(index: 1)],
             timestamps: wholeRun)
         submission = try Submission(bound.device)
@@ -59,21 +55,21 @@ final class VulkanGraph: DeviceTimedGraph, @unchecked Sendable {
         return graph.layers.map { seconds[$0.name] ?? 0 }
     }
 
-    private func timedCommands() throws(VulkanError) -> (RecordedCommands, TimestampPool?) {
+    private func timedCommands() throws(VulkanError) -> (CommandBuffer, TimestampPool?) {
         if let timed { return (timed.commands, timed.stamps) }
         guard let stamps = try TimestampPool(bound.device, count: bound.commands.count + 1) else {
             return (commands, nil)
         }
         var sequence: [Command] = [.timestamp(index: 0)]
         for (index, command) in bound.commands.enumerated() { sequence += [command, .timestamp(index: index + 1)] }
-        let recorded = try RecordedCommands(
+        let recorded = try CommandBuffer(
             bound.device, uploads.commands + sequence + readbacks.commands, timestamps: stamps)
         timed = (recorded, stamps)
         return (recorded, stamps)
     }
 
     private func run(
-        _ commands: RecordedCommands, _ inputs: [UnsafeBufferPointer<Float>],
+        _ commands: CommandBuffer, _ inputs: [UnsafeBufferPointer<Float>],
         _ outputs: [UnsafeMutableBufferPointer<Float>]
     ) throws(VulkanError) {
         uploads.write(inputs)
@@ -83,8 +79,8 @@ final class VulkanGraph: DeviceTimedGraph, @unchecked Sendable {
     }
 }
 
-/// Tensors on their way between the host and the device.
-private final class HostTransfers: Sendable {
+/// A buffer that the host sees, for tensors on their way to the device or back.
+private final class StagingBuffer: Sendable {
     /// The copies between the staging buffer and the arena.
     let commands: [Command]
     private let buffer: Buffer
@@ -127,7 +123,7 @@ private final class HostTransfers: Sendable {
     }
 }
 
-/// The layout of an activation on a device: `[block of 4 channels][picture][pixel][lane]`.
+/// The layout of an activation on a device: `[block of 4 channels][picture][pixel][lane]`. ncnn calls it pack4, MNN NC4HW4.
 struct BlockedTensor: Sendable {
     let shape: Shape
     let batch: Int

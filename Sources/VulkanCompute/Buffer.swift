@@ -12,9 +12,7 @@ package final class Buffer: @unchecked Sendable {
         case readback
     }
 
-    /// Who owns the memory.
     package let device: LogicalDevice
-    /// Size, in bytes.
     package let byteCount: Int
     /// Where it lies for the host; nil where the host does not see it.
     package let contents: UnsafeMutableRawPointer?
@@ -91,61 +89,50 @@ package final class Buffer: @unchecked Sendable {
         vkFreeMemory(device.handle, memory, nil)
     }
 
-    /// The whole of it.
     package var all: BufferRange { BufferRange(buffer: self, offset: 0, byteCount: byteCount) }
 
-    /// A part of it.
     package func range(_ offset: Int, _ byteCount: Int) -> BufferRange {
         precondition(offset >= 0 && byteCount > 0 && offset + byteCount <= self.byteCount, "a range outside its buffer")
         return BufferRange(buffer: self, offset: offset, byteCount: byteCount)
     }
 }
 
-/// A part of a buffer.
 package struct BufferRange: Sendable {
-    /// What it is a part of.
     package let buffer: Buffer
     /// Where it begins, in bytes.
     package let offset: Int
-    /// How long it is, in bytes.
     package let byteCount: Int
 
     /// Where it begins for the host; nil where the host does not see it.
     package var contents: UnsafeMutableRawPointer? { buffer.contents.map { $0 + offset } }
 }
 
-/// A range seen as texels: what `texelFetch` reads.
-package final class TexelView: @unchecked Sendable {
-    /// How a texel is stored.
-    package enum Format: Sendable {
-        /// Four float32.
-        case float32x4
-        /// Four float16.
-        case float16x4
+/// How a texel is stored.
+package enum TexelFormat: Sendable {
+    case float32x4, float16x4
 
-        /// Bytes of a texel.
-        package var byteCount: Int { self == .float32x4 ? 16 : 8 }
+    package var byteCount: Int { self == .float32x4 ? 16 : 8 }
 
-        var format: VkFormat {
-            self == .float32x4 ? VK_FORMAT_R32G32B32A32_SFLOAT : VK_FORMAT_R16G16B16A16_SFLOAT
-        }
+    fileprivate var vkFormat: VkFormat {
+        self == .float32x4 ? VK_FORMAT_R32G32B32A32_SFLOAT : VK_FORMAT_R16G16B16A16_SFLOAT
     }
+}
 
-    /// What is seen.
+/// A range seen as texels: what `texelFetch` reads.
+package final class TexelBufferView: @unchecked Sendable {
     package let range: BufferRange
-    /// Texels in it.
     package let texelCount: Int
     let handle: VkBufferView
 
     /// Creates a view; the range must begin at a multiple of the device's texel alignment.
-    package init(_ range: BufferRange, _ format: Format) throws(VulkanError) {
+    package init(_ range: BufferRange, _ format: TexelFormat) throws(VulkanError) {
         self.range = range
         texelCount = range.byteCount / format.byteCount
         let device = range.buffer.device
         var info = VkBufferViewCreateInfo()
         info.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO
         info.buffer = range.buffer.handle
-        info.format = format.format
+        info.format = format.vkFormat
         info.offset = VkDeviceSize(range.offset)
         info.range = VkDeviceSize(range.byteCount)
         var made: VkBufferView?

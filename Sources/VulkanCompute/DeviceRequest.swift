@@ -14,10 +14,8 @@ public enum DeviceRequest: Hashable, Sendable {
 package protocol DeviceCandidate {
     /// Position among the loader's devices.
     var index: Int { get }
-    /// The device's name.
     var name: String { get }
-    /// What kind of processor it is.
-    var kind: PhysicalDevice.Kind { get }
+    var kind: DeviceKind { get }
     /// Bytes of its largest memory of its own.
     var memoryByteCount: Int { get }
     /// Why it cannot be used; nil where it can.
@@ -26,7 +24,7 @@ package protocol DeviceCandidate {
 
 extension PhysicalDevice: DeviceCandidate {}
 
-extension PhysicalDevice.Kind {
+extension DeviceKind {
     /// Place in the order of preference: a card of its own first, software last.
     package var rank: Int {
         switch self {

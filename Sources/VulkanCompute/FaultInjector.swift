@@ -34,7 +34,6 @@ package final class FaultInjector: Sendable {
 
     package init(_ faults: [Fault] = []) { state = Locked(State(faults: faults)) }
 
-    /// Adds a fault.
     package func inject(_ fault: Fault) { state.withLock { $0.faults.append(fault) } }
 
     /// Calls that have failed on demand so far.
@@ -62,37 +61,10 @@ package final class FaultInjector: Sendable {
 }
 
 extension FaultInjector {
-    /// What a driver gives for what it cannot make.
-    package static let initializationFailed = VK_ERROR_INITIALIZATION_FAILED.rawValue
-
-    /// The wait of a submission that goes away. It has a name of its own: whatever else fails, that it is made in truth keeps
-    /// what the device works on alive.
-    static let lastWait: StaticString = "vkWaitForFences, the last"
-}
-
-extension FaultInjector.Fault {
-    /// The driver has lost the device.
-    package static func deviceLost(at call: String, after: Int = 0) -> Self {
-        Self(call, after: after, times: .max, result: VK_ERROR_DEVICE_LOST.rawValue)
-    }
-
-    /// There is no memory left on the device.
-    package static func outOfDeviceMemory(at call: String, after: Int = 0) -> Self {
-        Self(call, after: after, times: .max, result: VK_ERROR_OUT_OF_DEVICE_MEMORY.rawValue)
-    }
-
-    /// There is no memory left on the host.
-    package static func outOfHostMemory(at call: String, after: Int = 0) -> Self {
-        Self(call, after: after, times: .max, result: VK_ERROR_OUT_OF_HOST_MEMORY.rawValue)
-    }
-
-    /// A fence is not signalled in time.
-    package static func timeOut(after: Int = 0) -> Self {
-        Self("vkWaitForFences", after: after, times: .max, result: VK_TIMEOUT.rawValue)
-    }
-
-    /// A device that nobody has waited for does not finish.
-    package static var hang: Self { Self("\(FaultInjector.lastWait)", times: .max, result: VK_TIMEOUT.rawValue) }
+    /// The wait of a submission that goes away.
+    ///
+    /// It keeps alive what the device works on, so it has a name of its own: no other fault skips it.
+    package static let lastWait: StaticString = "vkWaitForFences, the last"
 }
 
 /// Makes a Vulkan call and throws unless it succeeds.

@@ -5,18 +5,14 @@
 package struct HazardTracker: Sendable {
     /// Bytes of one buffer.
     package struct Access: Sendable, Hashable {
-        /// Which buffer.
         package var buffer: ObjectIdentifier
-        /// Which of its bytes.
         package var bytes: Range<Int>
 
-        /// Creates an access.
         package init(buffer: ObjectIdentifier, bytes: Range<Int>) {
             self.buffer = buffer
             self.bytes = bytes
         }
 
-        /// An access to a range.
         package init(_ range: BufferRange) {
             self.init(
                 buffer: ObjectIdentifier(range.buffer), bytes: range.offset..<range.offset + range.byteCount)
@@ -28,7 +24,6 @@ package struct HazardTracker: Sendable {
     private var reads: [Access] = []
     private var writes: [Access] = []
 
-    /// Creates a tracker that knows of no accesses.
     package init() {}
 
     /// Notes the accesses of the next dispatch; true where a barrier must stand before it.

@@ -5,16 +5,14 @@ import CVulkan
 ///
 /// Everything made from a device holds it, so it goes away last; it holds its instance in turn.
 package final class LogicalDevice: Sendable {
-    /// What it was made from.
     package let physical: PhysicalDevice
-    /// The loader's connection that the device belongs to.
     package let instance: VulkanInstance
 
     nonisolated(unsafe) let handle: VkDevice
     nonisolated(unsafe) private let queueHandle: VkQueue
     let queueFamily: UInt32
     /// Held by who uses the queue; whether nobody may any more.
-    private let queueTurn = Locked(false)
+    private let queueLock = Locked(false)
     let memoryTypes: [VkMemoryPropertyFlags]
     var faults: FaultInjector? { instance.faults }
 
@@ -72,7 +70,7 @@ package final class LogicalDevice: Sendable {
     /// - Throws: What `body` throws, or that the device has been given up.
     @discardableResult
     func withQueue<Result>(_ body: (VkQueue) throws(VulkanError) -> Result) throws(VulkanError) -> Result {
-        try queueTurn.withLock { isGivenUp throws(VulkanError) in
+        try queueLock.withLock { isGivenUp throws(VulkanError) in
             if isGivenUp { throw VulkanError("vkQueueSubmit", .unavailable("\(physical.name) has been given up")) }
             return try body(queueHandle)
         }
@@ -80,7 +78,7 @@ package final class LogicalDevice: Sendable {
 
     /// Takes no more work, and waits until what was submitted is done. Others are refused at once, however long that takes.
     package func giveUp() throws(VulkanError) {
-        queueTurn.withLock { $0 = true }
+        queueLock.withLock { $0 = true }
         // Nobody is inside the queue now, and nobody comes in again.
         try call("vkDeviceWaitIdle", faults) { vkDeviceWaitIdle(handle) }
     }

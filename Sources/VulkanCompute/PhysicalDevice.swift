@@ -1,21 +1,21 @@
 import CVulkan
 
+/// What kind of processor a device is: `VkPhysicalDeviceType`.
+package enum DeviceKind: String, Sendable, CaseIterable {
+    /// A card of its own.
+    case discrete
+    /// Part of the main processor.
+    case integrated
+    /// A share of a card in a virtual machine.
+    case virtual
+    /// A driver that runs on the main processor.
+    case software
+    /// None of these.
+    case other
+}
+
 /// A device as the driver describes it.
 package struct PhysicalDevice: Sendable {
-    /// What kind of processor it is.
-    package enum Kind: String, Sendable, CaseIterable {
-        /// A card of its own.
-        case discrete
-        /// Part of the main processor.
-        case integrated
-        /// A share of a card in a virtual machine.
-        case virtual
-        /// A driver that runs on the main processor.
-        case software
-        /// None of these.
-        case other
-    }
-
     nonisolated(unsafe) let handle: VkPhysicalDevice
     /// The handle is the instance's.
     private let instance: VulkanInstance
@@ -23,8 +23,7 @@ package struct PhysicalDevice: Sendable {
     package let index: Int
     /// As in `NVIDIA GeForce RTX 3090`.
     package let name: String
-    /// What kind of processor it is.
-    package let kind: Kind
+    package let kind: DeviceKind
     /// The driver's name and version, as in `llvmpipe Mesa 22.3.6 (LLVM 15.0.6)`.
     package let driver: String
     /// Version of Vulkan that the device has.
@@ -54,7 +53,6 @@ package struct PhysicalDevice: Sendable {
         /// As in `1.3.230`.
         package var description: String { "\(major).\(minor).\(patch)" }
 
-        /// Whether one version came before another.
         package static func < (a: Version, b: Version) -> Bool {
             (a.major, a.minor, a.patch) < (b.major, b.minor, b.patch)
         }
@@ -72,7 +70,6 @@ package struct PhysicalDevice: Sendable {
         /// The driver's word for "the same": 16 bytes.
         package let uuid: [UInt8]
 
-        /// Creates an identity.
         package init(vendor: UInt32, device: UInt32, driverVersion: UInt32, uuid: [UInt8]) {
             self.vendor = vendor
             self.device = device

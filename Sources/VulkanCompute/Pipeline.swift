@@ -1,36 +1,34 @@
 import CVulkan
 
-/// What a shader reads and writes: its bindings 0, 1, 2 ... of set 0, and its push constants.
-package struct ShaderInterface: Hashable, Sendable {
-    /// One binding.
-    package enum Binding: Hashable, Sendable {
-        /// A buffer that is read or written by address.
-        case storageBuffer
-        /// A buffer that is read through the texture units.
-        case texelBuffer
-        /// Blocks of constants, as many as the array in the shader has.
-        case uniformBuffer(count: Int)
+/// What a binding is in a shader.
+package enum DescriptorType: Hashable, Sendable {
+    /// A buffer that is read or written by address.
+    case storageBuffer
+    /// A buffer that is read through the texture units.
+    case texelBuffer
+    /// Blocks of constants, as many as the array in the shader has.
+    case uniformBuffer(count: Int)
 
-        var type: VkDescriptorType {
-            switch self {
-            case .storageBuffer: VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
-            case .texelBuffer: VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
-            case .uniformBuffer: VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
-            }
-        }
-
-        var count: Int {
-            if case .uniformBuffer(let count) = self { count } else { 1 }
+    var vkType: VkDescriptorType {
+        switch self {
+        case .storageBuffer: VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
+        case .texelBuffer: VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+        case .uniformBuffer: VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
         }
     }
 
-    /// The bindings, in order.
-    package var bindings: [Binding]
-    /// Bytes of push constants, a multiple of 4.
+    var count: Int {
+        if case .uniformBuffer(let count) = self { count } else { 1 }
+    }
+}
+
+/// What a shader reads and writes: its bindings 0, 1, 2 ... of set 0, and its push constants.
+package struct ShaderInterface: Hashable, Sendable {
+    package var bindings: [DescriptorType]
+    /// A multiple of 4.
     package var pushConstantsByteCount: Int
 
-    /// Creates an interface.
-    package init(bindings: [Binding], pushConstantsByteCount: Int) {
+    package init(bindings: [DescriptorType], pushConstantsByteCount: Int) {
         self.bindings = bindings
         self.pushConstantsByteCount = pushConstantsByteCount
     }
@@ -52,7 +50,6 @@ package struct ShaderInterface: Hashable, Sendable {
 
 /// A shader with its specialisation constants, compiled for a device.
 package final class Pipeline: @unchecked Sendable {
-    /// What it reads and writes.
     package let interface: ShaderInterface
     let device: LogicalDevice
     let handle: VkPipeline
@@ -82,7 +79,7 @@ package final class Pipeline: @unchecked Sendable {
             try made.create(device, code: code, interface: interface, constants: constants, cache: cache)
         } catch {
             made.destroy(device)
-            throw VulkanError("\(error.call) (shader \(name))", error.reason)
+            throw VulkanError("\(error.call) (shader \(name))", error.cause)
         }
         vkDestroyShaderModule(device.handle, made.module, nil)
         // All four exist where nothing was thrown.
@@ -114,7 +111,7 @@ package final class Pipeline: @unchecked Sendable {
             let bindings = interface.bindings.enumerated().map { index, binding in
                 var info = VkDescriptorSetLayoutBinding()
                 info.binding = UInt32(index)
-                info.descriptorType = binding.type
+                info.descriptorType = binding.vkType
                 info.descriptorCount = UInt32(binding.count)
                 info.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT.rawValue
                 return info

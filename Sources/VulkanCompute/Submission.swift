@@ -9,12 +9,12 @@ package final class Submission: @unchecked Sendable {
     private let device: LogicalDevice
     private let fence: VkFence
     /// What the device may still be working on.
-    private var pending: RecordedCommands?
+    private var pending: CommandBuffer?
     /// How long it waits, when it goes away, for a device that nobody has waited for.
     private static let patienceNanoseconds: UInt64 = 10_000_000_000
 
     /// What devices that hang may still work on, kept for good.
-    private static let abandoned = Locked<[RecordedCommands]>([])
+    private static let abandoned = Locked<[CommandBuffer]>([])
 
     /// Creates a fence that nothing has been submitted with.
     package init(_ device: LogicalDevice) throws(VulkanError) {
@@ -47,7 +47,7 @@ package final class Submission: @unchecked Sendable {
     /// Hands commands to the device.
     ///
     /// - Throws: `VulkanError`; with `.timedOut` where an earlier submission with this fence has not been seen to end.
-    package func submit(_ commands: RecordedCommands) throws(VulkanError) {
+    package func submit(_ commands: CommandBuffer) throws(VulkanError) {
         guard pending == nil else { throw VulkanError("vkQueueSubmit", .timedOut) }
         try call("vkResetFences", device.faults) {
             withUnsafePointer(to: Optional(fence)) { vkResetFences(device.handle, 1, $0) }
@@ -78,7 +78,6 @@ package final class Submission: @unchecked Sendable {
 
 /// Time stamps that the device takes between commands.
 package final class TimestampPool: @unchecked Sendable {
-    /// How many there are.
     package let count: Int
     private let device: LogicalDevice
     private let pool: VkQueryPool

@@ -3,8 +3,7 @@ import CVulkan
 /// A Vulkan call that failed, or something that the device lacks.
 package struct VulkanError: Error, Sendable, CustomStringConvertible {
     /// What went wrong, in the terms of the specification.
-    package enum Reason: Sendable, Hashable {
-        /// The result of a call.
+    package enum Cause: Sendable, Hashable {
         case result(Int32)
         /// There is no Vulkan driver, or no device that fits: the rest of the sentence.
         case unavailable(String)
@@ -16,13 +15,11 @@ package struct VulkanError: Error, Sendable, CustomStringConvertible {
 
     /// The call, as in `vkQueueSubmit`.
     package let call: String
-    /// What went wrong.
-    package let reason: Reason
+    package let cause: Cause
 
-    /// Creates an error.
-    package init(_ call: String, _ reason: Reason) {
+    package init(_ call: String, _ cause: Cause) {
         self.call = call
-        self.reason = reason
+        self.cause = cause
     }
 
     init(_ call: StaticString, _ result: VkResult) {
@@ -30,11 +27,11 @@ package struct VulkanError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether the device is of no further use: it must be made anew, or left alone.
-    package var isDeviceLost: Bool { reason == .result(VK_ERROR_DEVICE_LOST.rawValue) || reason == .timedOut }
+    package var isDeviceLost: Bool { cause == .result(VK_ERROR_DEVICE_LOST.rawValue) || cause == .timedOut }
 
     /// Whether more was asked for than the device has room for. It works, and can do less.
-    package var isShortage: Bool {
-        switch reason {
+    package var isOutOfResources: Bool {
+        switch cause {
         case .unsupported: true
         case .result(let code):
             [
@@ -47,7 +44,7 @@ package struct VulkanError: Error, Sendable, CustomStringConvertible {
 
     /// One line: what failed and why.
     package var description: String {
-        switch reason {
+        switch cause {
         case .result(let code): "\(call) failed: \(Self.name(of: code))"
         case .unavailable(let reason), .unsupported(let reason): reason
         case .timedOut: "\(call): the device did not finish in time"

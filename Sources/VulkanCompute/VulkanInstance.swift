@@ -9,8 +9,6 @@ package final class VulkanInstance: Sendable {
     private let messages: MessageLog
     let faults: FaultInjector?
 
-    /// Creates an instance.
-    ///
     /// - Parameter validation: Whether to load the Khronos validation layer, synchronisation validation included.
     /// - Throws: `VulkanError` when there is no loader, no driver, or no validation layer though it was asked for.
     package convenience init(validation: Bool = false) throws(VulkanError) {

@@ -5,14 +5,12 @@ import VulkanCompute
 struct PictureCommands {
     /// What one binding of a dispatch is.
     enum Binding {
-        /// A buffer that is written.
         case written(BufferRange)
-        /// A buffer that is read.
         case read(BufferRange)
         /// A tensor that is read, in the way that the device reads best.
         case tensor(BufferRange)
         /// A table that never changes.
-        case table(BoundResource)
+        case table(Descriptor)
     }
 
     let backend: VulkanBackend
@@ -31,7 +29,7 @@ struct PictureCommands {
     /// How tensors are read.
     private var readPath: ReadPath { backend.readPath == .storage ? .storage : .texels }
     /// The variant of a shader that reads a tensor.
-    var readingVariant: String { "\(precisionMacro) ACCESS=\(readPath.rawValue)" }
+    var readingVariant: String { "\(precisionMacro) READ_PATH=\(readPath.rawValue)" }
 
     /// Adds a dispatch of one invocation for each of `count` indices and each picture.
     ///
@@ -40,40 +38,42 @@ struct PictureCommands {
         _ name: String, _ shader: String, variant: String, constants: [UInt32], _ bindings: [Binding],
         pushConstants: [Int], count: Int, batch: Int
     ) throws(VulkanError) {
-        var kinds: [ShaderInterface.Binding] = []
-        var resources: [BoundResource] = []
+        var types: [DescriptorType] = []
+        var resources: [Descriptor] = []
         var (reads, writes): ([BufferRange], [BufferRange]) = ([], [])
         for binding in bindings {
             switch binding {
             case .written(let range):
                 writes.append(range)
-                kinds.append(.storageBuffer)
+                types.append(.storageBuffer)
                 resources.append(.storage(range))
             case .read(let range):
                 reads.append(range)
-                kinds.append(.storageBuffer)
+                types.append(.storageBuffer)
                 resources.append(.storage(range))
             case .tensor(let range):
                 reads.append(range)
-                kinds.append(readPath == .storage ? .storageBuffer : .texelBuffer)
+                types.append(readPath == .storage ? .storageBuffer : .texelBuffer)
                 resources.append(
                     readPath == .storage
-                        ? .storage(range) : .texels(try TexelView(range, backend.precision.texelFormat)))
+                        ? .storage(range) : .texels(try TexelBufferView(range, backend.precision.texelFormat)))
             case .table(let resource):
-                kinds.append(.storageBuffer)
+                types.append(.storageBuffer)
                 resources.append(resource)
             }
         }
         let kernel = Kernel(
             shader: shader, variant: variant, constants: [UInt32(Self.localSize)] + constants,
-            interface: ShaderInterface(bindings: kinds, pushConstantsByteCount: pushConstants.count * 4))
-        let groups = (count + Self.localSize - 1) / Self.localSize
+            interface: ShaderInterface(bindings: types, pushConstantsByteCount: pushConstants.count * 4))
+        let workgroups = (count + Self.localSize - 1) / Self.localSize
         commands.append(
             .dispatch(
                 Command.Dispatch(
                     name: name, try backend.pipelines.pipeline(kernel), resources,
                     pushConstants: pushConstants.map { UInt32(truncatingIfNeeded: $0) },
-                    groups: (min(groups, Self.rowLength), (groups + Self.rowLength - 1) / Self.rowLength, batch),
+                    workgroups: (
+                        min(workgroups, Self.rowLength), (workgroups + Self.rowLength - 1) / Self.rowLength, batch
+                    ),
                     reads: reads, writes: writes)))
     }
 }

@@ -80,6 +80,10 @@ class PreviewPage:
         until = self.answer_count + count
         self.wait(lambda: self.answer_count >= until, f"{count} answers")
 
+    def wait_for_facts(self):
+        """Waits for the line with the frames per second, which comes twice a second."""
+        self.wait(lambda: "frames/s" in self.page.text_content("#status-detail"), "facts")
+
     def set(self, name, value):
         self.evaluate("([name, value]) => silhouetteTest.settings.set(name, value)", [name, value])
         self.settle()

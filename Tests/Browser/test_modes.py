@@ -136,5 +136,5 @@ def test_screenshot_of_each_mode(mode, open_page, screenshots):
     page.start_camera()
     page.choose_mode(mode)
     page.wait_for_answers(8)
-    page.page.wait_for_timeout(600)
+    page.wait_for_facts()
     page.screenshot(screenshots / f"mode-{mode}.png")

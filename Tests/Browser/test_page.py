@@ -46,7 +46,7 @@ def test_fits_a_phone(scheme, open_page, screenshots):
     page = open_page(viewport={"width": 360, "height": 740}, color_scheme=scheme)
     page.start_camera()
     page.wait_for_answers(5)
-    page.page.wait_for_timeout(600)
+    page.wait_for_facts()
     page.screenshot(screenshots / f"phone-{scheme}.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     cut = page.evaluate(
@@ -62,7 +62,7 @@ def test_words_can_be_read(scheme, open_page, screenshots):
     page = open_page(color_scheme=scheme)
     page.start_camera()
     page.wait_for_answers(5)
-    page.page.wait_for_timeout(600)
+    page.wait_for_facts()
     page.screenshot(screenshots / f"desktop-{scheme}.png")
     faint = page.evaluate(
         """() => {

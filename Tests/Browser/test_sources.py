@@ -163,5 +163,5 @@ def test_server_plays_the_video(start_server, open_page, clip, screenshots):
     page.wait_for_answers(5)
     assert page.page.is_hidden("#camera") and page.page.is_hidden("#camera-card")
     assert page.newest()["sent"] is None
-    page.page.wait_for_timeout(600)
+    page.wait_for_facts()
     page.screenshot(screenshots / "server-source.png")

@@ -23,7 +23,7 @@ def test_frames_flow(open_page, screenshots):
     assert summary["framesPerSecond"] > 1
     assert 0 < summary["roundTrip"] < 5000
     assert 0 < summary["receivedBytes"] < summary["sentBytes"]
-    page.page.wait_for_timeout(600)  # the facts are shown twice a second
+    page.wait_for_facts()
     assert "frames/s" in page.page.inner_text("#status-detail")
     print(f"\nin the browser, on the processor of this machine: {summary}")
 

@@ -126,11 +126,11 @@ def test_page_that_was_left_without_its_token(start_server, open_page):
 
 def test_idle_page_stays_connected(start_server, open_page, photo):
     """A still picture is sent once; nothing else is said for as long as somebody looks at it."""
-    page = open_page(address=start_server("--idle-timeout", "6").address)
+    page = open_page(address=start_server("--idle-timeout", "2").address)
     page.upload(photo)
     opened = []
     page.page.on("websocket", lambda socket: opened.append(socket.url))
-    page.page.wait_for_timeout(15_000)
+    page.page.wait_for_timeout(5000)
     assert opened == []
 
 

@@ -10,7 +10,7 @@ struct ScoreSamplerTests {
     struct Sample: Sendable, CustomTestStringConvertible {
         var scores: Shape
         var resizes: [ScoreHead.Resize] = []
-        var activation: ScoreHead.Activation = .none
+        var activation: HeadActivation = .none
         var kind: OutputKind = .logits
         var target: Extent
         var region: ScoreRegion?

@@ -67,7 +67,7 @@ struct TileBlenderTests {
             categories.withUnsafeMutableBufferPointer { categories in
                 first.withUnsafeMutableBufferPointer { first in
                     last.withUnsafeMutableBufferPointer { last in
-                        var destination = TileBlender.Destination()
+                        var destination = BlendOutputs()
                         destination.scores = scores
                         destination.categories = categories
                         destination.confidences = [(0, first), (classes - 1, last)]
@@ -114,7 +114,7 @@ struct TileBlenderTests {
         var subject = [Float](repeating: 9, count: 64)
         categories.withUnsafeMutableBufferPointer { categories in
             subject.withUnsafeMutableBufferPointer { subject in
-                var destination = TileBlender.Destination()
+                var destination = BlendOutputs()
                 destination.categories = categories
                 destination.confidences = [(1, subject)]
                 blender.blend(0, isColumn: false, of: tiles, into: destination)

@@ -82,7 +82,9 @@ struct BenchFaultTests {
                     "$BENCH --report page.html 2> >(grep -v warning >&2)", "\(Program.path) --help",
                     "\(Program.path) model -m \(Program.model)", "\(Program.path) devices",
                 ] {
-                    let outcome = try shell("(sleep 0.2; \(command)) \(redirection)", in: folder)
+                    // The reader needs a moment to go.
+                    let pause = redirection.contains("(") ? "sleep 0.2; " : ""
+                    let outcome = try shell("(\(pause)\(command)) \(redirection)", in: folder)
                     #expect(outcome.exitCode == 1, "\(command) \(redirection)")
                     #expect(outcome.errors == message, "\(command) \(redirection)")
                 }

@@ -1,3 +1,5 @@
+import Base
+import Effects
 import SilhouetteCLI
 import Testing
 
@@ -56,8 +58,27 @@ struct CommandTests {
 
     @Test("Classes are a list")
     func classes() throws {
-        #expect(try parse("a", "--classes", "person,8").classes == ["person", "8"])
+        #expect(try parse("a", "--classes", "person,8").classes == ClassSelection(texts: ["person,8"]))
         #expect(message("a", "--classes", "person,,8") != nil)
+    }
+
+    @Test("A label with a comma of its own can be chosen and left out")
+    func commas() throws {
+        let labels = ["background", "lamp, red", "lamp", "cup"]
+        func chosen(_ arguments: String...) throws -> [Int]? {
+            guard case .run(let settings) = try Subcommand.segment.parse(arguments + ["a"], into: SegmentSettings())
+            else { return nil }
+            return try chosenClasses(keeping: settings.classes, dropping: settings.droppedClasses, in: labels)
+        }
+        #expect(try chosen() == nil)
+        #expect(try chosen("--classes", "cup,lamp, red") == [3, 1])
+        #expect(try chosen("--drop-classes", "Lamp, Red") == [2, 3])
+        #expect(throws: UsageError("--classes: the model has no class 'cp'; did you mean cup?")) {
+            try chosen("--classes", "cp")
+        }
+        #expect(throws: UsageError("--drop-classes leaves no class but background")) {
+            try chosen("--drop-classes", "1,2,3")
+        }
     }
 
     @Test("Help wins over everything after it")

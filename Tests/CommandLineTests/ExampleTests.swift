@@ -74,6 +74,26 @@ struct ExampleTests {
         }
     }
 
+    @Test("MasksAndCutouts writes both of every photograph, and names one that cannot be read")
+    func masksAndCutouts() throws {
+        let photo = try ImageFile.read(path: Program.picture).image
+        try withScratchFolder { folder in
+            let names = (0..<5).map { "\(folder)/\($0).png" }
+            for name in names { try FileManager.default.copyItem(atPath: Program.picture, toPath: name) }
+            let results = "\(folder)/results"
+            try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: false)
+            let outcome = try run("MasksAndCutouts", names + ["absent.png", results], in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(outcome.errorLines.count == 1 && outcome.errors.contains("MasksAndCutouts: absent.png: "))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: results).count == 10)
+            for index in 0..<5 {
+                let cutout = try ImageFile.read(path: "\(results)/\(index).cutout.png").image
+                #expect(cutout.size == photo.size && cutout.format == .rgba)
+                #expect(try ImageFile.readLabels(path: "\(results)/\(index).mask.png").size == photo.size)
+            }
+        }
+    }
+
     @Test("LiveStream tells what it sees in each frame that it has time for", .enabled(if: hasFFmpeg))
     func liveStream() throws {
         try withScratchFolder { folder in
@@ -126,7 +146,7 @@ struct DocumentationTests {
             Self.articles + "/" + $0
         }
         var count = 0
-        for name in articles.filter({ $0.hasSuffix(".md") }) + ["README.md"] {
+        for name in articles.filter({ $0.hasSuffix(".md") }) + ["README.md", "docs/library.md"] {
             let text = try String(contentsOfFile: Checkout.path(name), encoding: .utf8)
             for block in blocks(text) {
                 count += 1

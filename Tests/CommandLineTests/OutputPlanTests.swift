@@ -5,7 +5,7 @@ import Testing
 @Suite("Names of outputs")
 struct OutputPlanTests {
     private func files(
-        _ inputs: [String], _ kind: SegmentOutput, _ destination: Destination, classes: [String] = []
+        _ inputs: [String], _ kind: SegmentOutput, _ destination: OutputDestination, classes: [String] = []
     ) throws -> [[String]]? {
         try OutputPlan(inputs: inputs.map { Input($0) }, kind: kind, destination: destination, classNames: classes)
             .files
@@ -135,34 +135,5 @@ struct OutputPlanTests {
             let other = try OutputPlan(inputs: inputs, kind: .mask, destination: .folder("\(folder)/x"), classNames: [])
             #expect(throws: Never.self) { try requireInputsUntouched(inputs, other) }
         }
-    }
-}
-
-@Suite("Class lists")
-struct ClassListTests {
-    private let labels = ["background", "cat", "person", "1"]
-
-    @Test("Names in any case and indices, each once, in the order of the list")
-    func found() throws {
-        #expect(try classIndices(["Person", "0", "cat", "2"], in: labels) == [2, 0, 1])
-    }
-
-    @Test("A label that is a number wins over the index")
-    func numbers() throws {
-        #expect(try classIndices(["1"], in: labels) == [3])
-    }
-
-    @Test("What the model does not have is named, with the nearest label or all of them")
-    func absent() {
-        func message(_ name: String) -> String? {
-            do throws(UsageError) {
-                _ = try classIndices([name], in: labels)
-                return nil
-            } catch { return error.description }
-        }
-        #expect(message("persn") == "--classes: the model has no class 'persn'; did you mean person?")
-        #expect(message("zebra") == "--classes: the model has no class 'zebra'; it knows background, cat, person, 1")
-        #expect(message("4") == "--classes: there is no class 4; the model has 0 to 3")
-        #expect(message("-1") == "--classes: there is no class -1; the model has 0 to 3")
     }
 }

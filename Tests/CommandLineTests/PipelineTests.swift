@@ -1,32 +1,46 @@
 import Base
 import Dispatch
 import Glibc
-import SilhouetteCLI
 import Testing
 
 @Suite("Pipeline")
 struct PipelineTests {
+    /// One worker on a list.
+    private func run<Input: Sendable, Read: Sendable, Done: Sendable>(
+        _ inputs: [Input], first: @escaping @Sendable (Input) -> Read, second: @escaping @Sendable (Read) -> Done,
+        third: (Done) -> Void
+    ) throws {
+        let next = inputs.handout
+        try runPipeline {
+            next().map(first)
+        } second: { _, value in
+            second(value)
+        } third: { value in
+            third(value)
+        }
+    }
+
     @Test("Every input goes through all stages, in order", arguments: [0, 1, 2, 17])
-    func order(count: Int) {
-        let written = Locked<[String]>([])
-        runPipeline(Array(0..<count)) {
+    func order(count: Int) throws {
+        var written: [String] = []
+        try run(Array(0..<count)) {
             "r\($0)"
         } second: {
             "s" + $0
         } third: { value in
-            written.withLock { $0.append(value) }
+            written.append(value)
         }
-        #expect(written.withLock { $0 } == (0..<count).map { "sr\($0)" })
+        #expect(written == (0..<count).map { "sr\($0)" })
     }
 
     /// Each stage waits for the others' signals: a pipeline that ran its stages one after another would hang, which the
     /// time limit turns into a failure.
     @Test("Reading the next and writing the last overlap the work on one", .timeLimit(.minutes(1)))
-    func overlap() {
+    func overlap() throws {
         let readNext = DispatchSemaphore(value: 0)
         let wroteLast = DispatchSemaphore(value: 0)
         let runningSecond = DispatchSemaphore(value: 0)
-        runPipeline([0, 1, 2]) { index in
+        try run([0, 1, 2]) { index in
             if index == 2 { readNext.signal() }
             return index
         } second: { index in
@@ -45,9 +59,9 @@ struct PipelineTests {
     }
 
     @Test("A slow last stage holds the first one back")
-    func bounded() {
+    func bounded() throws {
         let inside = Locked((now: 0, most: 0))
-        runPipeline(Array(0..<50)) { index in
+        try run(Array(0..<50)) { index in
             inside.withLock { counts in
                 counts.now += 1
                 counts.most = max(counts.most, counts.now)
@@ -63,7 +77,7 @@ struct PipelineTests {
 
     /// Otherwise a thread of the pipeline may take a device down while the program ends.
     @Test("Nothing holds the stages any more when the pipeline returns")
-    func stagesAreReleased() {
+    func stagesAreReleased() throws {
         final class Held: Sendable {}
         var survivors = 0
         for _ in 0..<2_000 {
@@ -71,7 +85,7 @@ struct PipelineTests {
             do {
                 let held = Held()
                 seen = held
-                runPipeline([0]) { index in
+                try run([0]) { index in
                     withExtendedLifetime(held) { index }
                 } second: {
                     $0
@@ -85,13 +99,12 @@ struct PipelineTests {
     }
 
     @Test("Several workers leave the order as it is, each input once", arguments: [1, 2, 3, 7])
-    func workers(_ count: Int) {
+    func workers(_ count: Int) throws {
         for inputCount in [0, 1, 2, 5, 40] {
             let seen = Locked<[Int: Int]>([:])
             var order: [Int] = []
-            runPipeline(Array(0..<inputCount), workers: count) {
-                $0
-            } second: { worker, value in
+            try runPipeline(workers: count, first: Array(0..<inputCount).handout) {
+                worker, value in
                 seen.withLock { $0[value, default: 0] += 1 }
                 // Late ones overtake nobody.
                 if value % 3 == 0 { usleep(500) }

@@ -17,6 +17,7 @@ struct ScriptTests {
     func usage() throws {
         for (name, arguments) in [
             ("demo", ["--nonsense"]), ("demo", ["a.jpg", "b.jpg"]), ("test", ["--nonsense"]), ("test", ["--filter"]),
+            ("test", ["--sanitize"]), ("test", ["--sanitize", "memory"]), ("test", ["--full", "--sanitize", "thread"]),
             ("install", []), ("api-listing", ["--nonsense"]), ("api-listing", ["Nonsense"]),
             ("api-listing", ["--check", "--docs"]),
         ] {

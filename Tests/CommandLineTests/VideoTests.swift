@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Imaging
 import SilhouetteCLI
@@ -13,15 +14,25 @@ struct VideoTests {
             ["video", "-m", Program.model, "-d", "cpu"] + arguments, in: folder, environment: environment, input: input)
     }
 
+    /// Films that were made, by what they were made with: most tests take the same two.
+    private static let films = Locked<[[String]: Data]>([:])
+
     /// A film of a second, with sound unless told otherwise.
     @discardableResult
     private func film(_ path: String, sound: Bool = true, seconds: Int = 1) throws -> String {
         let tone = sound ? ["-f", "lavfi", "-i", "sine=d=\(seconds)", "-c:a", "aac"] : []
-        return try FFmpeg.make(
-            path,
+        let arguments =
             ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=\(seconds)"] + tone + [
                 "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart",
-            ])
+            ]
+        try Self.films.withLock { films in
+            if let film = films[arguments] {
+                try film.write(to: URL(fileURLWithPath: path))
+            } else {
+                films[arguments] = try Data(contentsOf: URL(fileURLWithPath: FFmpeg.make(path, arguments)))
+            }
+        }
+        return path
     }
 
     @Test("Every kind of film, with all frames and the sound where it can have one")
@@ -112,10 +123,20 @@ struct VideoTests {
         }
     }
 
+    /// What a process that runs has written, to files and to other processes.
+    private func writtenByteCount(_ process: Process) throws -> Int {
+        let lines = try String(contentsOfFile: "/proc/\(process.processIdentifier)/io", encoding: .utf8).split(
+            separator: "\n")
+        return lines.first { $0.hasPrefix("wchar: ") }.flatMap { Int($0.dropFirst(7)) } ?? 0
+    }
+
     @Test("Ctrl-C leaves the frames until then as a whole film with as much sound; exit code 130")
     func interruption() throws {
         try withScratchFolder { folder in
-            try film("\(folder)/a.mp4", seconds: 600)
+            // Ten minutes, so that it is not done before.
+            try FFmpeg.make(
+                "\(folder)/a.mp4", "-stream_loop", "59", "-i", film("\(folder)/b.mp4", seconds: 10), "-c", "copy")
+            try FileManager.default.removeItem(atPath: "\(folder)/b.mp4")
             let process = Process()
             process.executableURL = URL(fileURLWithPath: Program.path)
             process.arguments = ["video", "-m", Program.model, "-d", "cpu", "a.mp4", "-o", "b.mp4"]
@@ -123,7 +144,10 @@ struct VideoTests {
             let errors = Pipe()
             process.standardError = errors
             try process.run()
-            Thread.sleep(forTimeInterval: 2)
+            // Until it has handed on twenty frames.
+            for _ in 0..<1000 where try writtenByteCount(process) < 20 * 64 * 48 * 3 {
+                Thread.sleep(forTimeInterval: 0.01)
+            }
             #expect(try fileNames(in: folder) == ["a.mp4"])
             process.interrupt()
             let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

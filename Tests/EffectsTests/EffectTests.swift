@@ -136,9 +136,10 @@ struct EffectTests {
     @Test("A subject does not bleed into the blur behind it", arguments: [Float(1), 4, 12, 40])
     func noBleeding(_ radius: Float) throws {
         let scene = DiscScene()
-        let result = Compositing.composite(try scene.image(), matte: scene.matte, over: .blur(radius: radius))
+        let matte = scene.matte
+        let result = Compositing.composite(try scene.image(), matte: matte, over: .blur(radius: radius))
         var reddest = 0
-        for index in 0..<scene.size.pixelCount where scene.matte.opacities[index] == 0 {
+        for index in 0..<scene.size.pixelCount where matte.opacities[index] == 0 {
             reddest = max(reddest, Int(result.bytes[3 * index]))
         }
         #expect(reddest <= 40, "\(reddest)")

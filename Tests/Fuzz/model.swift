@@ -6,7 +6,8 @@
 //     1  the container's header; its length is put in front and some tensors behind
 //     2  the document; a container with the tensors that `tensors` lists is put around it
 //
-// modules: ModelGraph JSONText
+// modules: Base ModelGraph JSONText
+// files: ../Tests/Support/Graph+Check.swift
 
 import Glibc
 

@@ -1,4 +1,4 @@
-// modules: Imaging
+// modules: Base Imaging
 // seeds: Tests/Fixtures/imaging
 //
 // Fuzzes the picture decoders: whatever the bytes, `ImageFile` gives a picture or an error and touches nothing else.

@@ -3,8 +3,8 @@
 //
 // The first byte of an input says which reader gets the rest.
 //
-// modules: PreviewProtocol JSONText
-// files: PreviewServer/Session/MessageAssembler.swift PreviewServer/Session/FrameRules.swift PreviewServer/HTTP/Multipart.swift PreviewServer/Source/JPEGSplitter.swift PreviewServer/ServerLimits.swift PreviewServer/ServerError.swift
+// modules: Base PreviewProtocol JSONText
+// files: PreviewServer/Session/MessageAssembler.swift PreviewServer/Session/MessageRules.swift PreviewServer/HTTP/Multipart.swift Video/NUTReader.swift Video/ByteStream.swift Video/Rational.swift Video/VideoError.swift
 // seeds: Tests/Fixtures/protocol
 
 /// Runs one input through its reader.
@@ -42,7 +42,7 @@ private func readMessage(_ bytes: [UInt8]) {
 private func readPieces(_ bytes: [UInt8]) {
     let length = Int(bytes.first ?? 0) + 1
     var assembler = MessageAssembler(byteLimit: 1 << 12)
-    let rules = FrameRules(pixelLimit: 1 << 16, takesFrames: true)
+    let rules = MessageRules(pixelLimit: 1 << 16, takesFrames: true)
     var start = 1
     while start < bytes.count {
         let piece = Array(bytes[start..<min(bytes.count, start + length)])
@@ -98,20 +98,23 @@ private func readForm(_ bytes: [UInt8]) {
 }
 
 private func readStream(_ bytes: [UInt8]) {
-    var whole = JPEGSplitter(byteLimit: 1 << 12)
-    bytes.withUnsafeBytes { whole.append($0) }
-    var files: [[UInt8]] = []
-    while let file = try? whole.next() { files.append(file.bytes) }
-    // In pieces the same files come out.
-    var pieces = JPEGSplitter(byteLimit: 1 << 12)
-    var others: [[UInt8]] = []
-    feeding: for byte in bytes {
-        [byte].withUnsafeBytes { pieces.append($0) }
-        do throws(ServerError) {
-            while let file = try pieces.next() { others.append(file.bytes) }
-        } catch {
-            break feeding
-        }
+    // In pieces the same frames come out.
+    precondition(frames(bytes, pieces: 1 << 16) == frames(bytes, pieces: 1), "the pieces change what is read")
+}
+
+/// The frames up to the first damage, of a stream that is read in pieces.
+private func frames(_ bytes: [UInt8], pieces: Int) -> [NUTReader.Frame] {
+    var rest = bytes[...]
+    let stream = ByteStream { buffer in
+        let piece = rest.prefix(min(buffer.count, pieces))
+        rest = rest.dropFirst(piece.count)
+        buffer.copyBytes(from: piece)
+        return piece.count
     }
-    precondition(others == files, "the pieces change what is read")
+    guard var reader = try? NUTReader(stream, fileByteLimit: 1 << 12) else { return [] }
+    // Memory for a bare frame is what its header claims.
+    guard reader.track.frameByteCount ?? 0 <= 1 << 20 else { return [] }
+    var frames: [NUTReader.Frame] = []
+    while let frame = try? reader.next() { frames.append(frame) }
+    return frames
 }

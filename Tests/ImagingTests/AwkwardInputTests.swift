@@ -65,7 +65,7 @@ struct AwkwardInputTests {
     }
 
     @Test(
-        "Broken files are errors",
+        "Broken files are errors", .childProcess,
         arguments: [
             ("crc_bad.png", "damaged PNG"), ("empty.png", "empty"), ("ihdr_zero.png", "has no pixels"),
             ("photo_like_trunc.jpg", "the file ends before the picture does (JPEG)"),
@@ -79,7 +79,7 @@ struct AwkwardInputTests {
     }
 
     @Test(
-        "Bombs are refused from the header, with the claimed size and the limit",
+        "Bombs are refused from the header, with the claimed size and the limit", .childProcess,
         arguments: [("bomb_header_100000.png", "100000x100000"), ("bomb_real_20000_1bit.png", "20000x20000")])
     func bombs(name: String, claim: String) throws {
         let start = ContinuousClock.now

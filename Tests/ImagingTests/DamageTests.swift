@@ -1,9 +1,10 @@
 import Imaging
 import ImagingSupport
+import TestSupport
 import Testing
 
 /// Bytes that ought to be a picture and are not: an error or a picture, never a crash, never half a picture.
-@Suite("Damaged pictures")
+@Suite("Damaged pictures", .childProcess)
 struct DamageTests {
     @Test("A file cut anywhere is an error", arguments: try Fixtures.names("png", "jpg", "webp"))
     func truncated(name: String) throws {

@@ -1,6 +1,7 @@
 import Glibc
 import Imaging
 import ImagingSupport
+import TestSupport
 import Testing
 
 @Suite("Decoding")
@@ -71,7 +72,7 @@ struct DecodingTests {
         #expect(try ImageFile.decode(first + [0, 1, 2] + second).notices.isEmpty)
     }
 
-    @Test("What is no picture is refused by its first bytes, however long it is")
+    @Test("What is no picture is refused by its first bytes, however long it is", .childProcess)
     func endless() {
         #expect(throws: ImageError("/dev/zero", .unknownContent)) { try ImageFile.read(path: "/dev/zero") }
         #expect(throws: ImageError("/dev/null", .emptyFile)) { try ImageFile.read(path: "/dev/null") }
@@ -108,7 +109,7 @@ struct DecodingTests {
     }
 }
 
-@Suite("Limits")
+@Suite("Limits", .childProcess)
 struct LimitTests {
     /// A PNG header that claims a size, and nothing behind it.
     private func header(_ width: UInt32, _ height: UInt32) throws -> [UInt8] {

@@ -68,7 +68,7 @@ import Testing
         #expect(throws: JSONError.self) { try parse([0xff, 0xfe]) }
     }
 
-    @Test("Depth, length of numbers and number of values are bounded") func bounds() throws {
+    @Test("Depth, length of numbers and number of values are bounded", .childProcess) func bounds() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }

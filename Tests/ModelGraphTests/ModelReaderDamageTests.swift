@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Damaged files: whatever is in them, the reader gives an error or a model that is sound.
-@Suite("Damaged model files") struct ModelReaderDamageTests {
+@Suite("Damaged model files", .childProcess) struct ModelReaderDamageTests {
     private let writer: ModelFileWriter
 
     init() throws { writer = ModelFileWriter(try SmallGraphs.pyramid()) }

@@ -392,7 +392,7 @@ private let layerLies: [Lie] = [
     },
 ]
 
-@Suite("Lying model files") struct ModelReaderLiesTests {
+@Suite("Lying model files", .childProcess) struct ModelReaderLiesTests {
     @Test("Each lie gets its line", arguments: containerLies + documentLies + layerLies)
     func lie(_ lie: Lie) throws {
         let writer = ModelFileWriter(try SmallGraphs.pyramid())

@@ -120,7 +120,7 @@ import Testing
                 + "other kinds of model are converted by Weights/convert.py"
         )
         // A file past the limit is refused by its size; it has holes only.
-        try #require(truncate(file, Limits.fileByteCount + 1) == 0)
+        try #require(truncate(file, ModelLimits.fileByteCount + 1) == 0)
         #expect(reason(file) == "has 2147483649 bytes, more than the limit of 2147483648")
     }
 

@@ -83,8 +83,8 @@ import Testing
             })
     }
 
-    @Test("Limits hold for every size a file can name") func limits() {
-        let most = Limits.window
+    @Test("ModelLimits hold for every size a file can name") func limits() {
+        let most = ModelLimits.window
         #expect(refusal(.convolution(convolution([1, 1, 1, 1], stride: [most + 1, 1])), [9, 9, 1]) != nil)
         #expect(refusal(.convolution(convolution([1, 1, 1, 1], stride: 0)), [9, 9, 1]) != nil)
         #expect(refusal(.convolution(convolution([1, 1, 1, 1], dilation: [1, .max])), [9, 9, 1]) != nil)
@@ -96,9 +96,9 @@ import Testing
         #expect(refusal(.averagePool(Pool(kernel: 3, stride: 1, padding: [3, 0, 0, 0])), [9, 9, 1]) != nil)
         #expect(refusal(.resizeBilinear([.max, .max], .halfPixel), [9, 9, 1]) != nil)
         #expect(refusal(.resizeBilinear([.min, 1], .halfPixel), [9, 9, 1]) != nil)
-        #expect(refusal(.resizeBilinear([Limits.side, Limits.side], .halfPixel), [1, 1, 1]) == nil)
-        #expect(refusal(.resizeBilinear([Limits.side, Limits.side], .halfPixel), [1, 1, 2]) != nil)
-        #expect(refusal(.concatenate, [1, 1, Limits.channels], [1, 1, 1]) != nil)
+        #expect(refusal(.resizeBilinear([ModelLimits.side, ModelLimits.side], .halfPixel), [1, 1, 1]) == nil)
+        #expect(refusal(.resizeBilinear([ModelLimits.side, ModelLimits.side], .halfPixel), [1, 1, 2]) != nil)
+        #expect(refusal(.concatenate, [1, 1, ModelLimits.channels], [1, 1, 1]) != nil)
         #expect(refusal(.transposeConvolution(convolution([1, 1, 1, 1], stride: [most, most])), [5, 5, 1]) != nil)
     }
 

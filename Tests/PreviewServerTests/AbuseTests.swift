@@ -6,7 +6,7 @@ import PreviewServer
 import TestSupport
 import Testing
 
-@Suite("Server: abuse", .serialized)
+@Suite("Server: abuse", .serialized, .childProcess)
 struct AbuseTests {
     /// A good page, to see that others are not harmed.
     private func expectService(_ server: PreviewServer) throws {

@@ -16,9 +16,15 @@ struct FairScheduleTests {
         return jobs
     }
 
+    /// Takes a frame out of the network and answers it.
+    private func finish(_ schedule: inout Schedule, of client: Int) {
+        schedule.finishNetwork("", of: client)
+        while let (_, client) = schedule.takeForAnswer() { schedule.finishAnswer(of: client) }
+    }
+
     @Test("One client: one frame in the network, one decoded ahead, a third replaces the second")
     func oneClient() {
-        var schedule = Schedule(preparedLimit: 2, networkLimit: 1)
+        var schedule = Schedule(preparedLimit: 2, networkLimit: 1, answerLimit: 2)
         let client = schedule.addClient()
         #expect(schedule.submit("a", of: client) == nil)
         #expect(decode(&schedule) == ["a"])
@@ -29,15 +35,15 @@ struct FairScheduleTests {
         #expect(schedule.submit("c", of: client) == "b")
         #expect(schedule.submit("d", of: client) == "c")
         #expect(decode(&schedule) == ["d"])
-        schedule.finishNetwork(of: client)
+        finish(&schedule, of: client)
         #expect(schedule.takeForNetwork()?.job == "d")
-        schedule.finishNetwork(of: client)
+        finish(&schedule, of: client)
         #expect(schedule.takeForNetwork() == nil)
     }
 
     @Test("A frame that is replaced while it is decoded is not wanted any more")
     func replacedWhileDecoding() throws {
-        var schedule = Schedule(preparedLimit: 1, networkLimit: 1)
+        var schedule = Schedule(preparedLimit: 1, networkLimit: 1, answerLimit: 2)
         let client = schedule.addClient()
         _ = schedule.submit("a", of: client)
         _ = decode(&schedule)
@@ -54,7 +60,7 @@ struct FairScheduleTests {
 
     @Test("Who goes away takes along the frames that are not in the network")
     func departure() {
-        var schedule = Schedule(preparedLimit: 2, networkLimit: 1)
+        var schedule = Schedule(preparedLimit: 2, networkLimit: 1, answerLimit: 2)
         let client = schedule.addClient()
         _ = schedule.submit("a", of: client)
         _ = decode(&schedule)
@@ -70,7 +76,7 @@ struct FairScheduleTests {
 
     @Test("A frame that cannot be decoded makes room")
     func broken() throws {
-        var schedule = Schedule(preparedLimit: 1, networkLimit: 1)
+        var schedule = Schedule(preparedLimit: 1, networkLimit: 1, answerLimit: 2)
         let client = schedule.addClient()
         _ = schedule.submit("a", of: client)
         let next = schedule.takeForDecoding()
@@ -83,7 +89,7 @@ struct FairScheduleTests {
 
     @Test("One large frame is decoded at a time, whoever sends more, and others are decoded meanwhile")
     func largeFrames() throws {
-        var schedule = Schedule(preparedLimit: 3, networkLimit: 1)
+        var schedule = Schedule(preparedLimit: 3, networkLimit: 1, answerLimit: 2)
         let (first, second, small) = (schedule.addClient(), schedule.addClient(), schedule.addClient())
         _ = schedule.submit("large", of: first, isLarge: true)
         _ = schedule.submit("larger", of: second, isLarge: true)
@@ -102,7 +108,7 @@ struct FairScheduleTests {
 
     @Test("A client has one frame decoded at a time, also where that one is replaced meanwhile")
     func oneDecoding() throws {
-        var schedule = Schedule(preparedLimit: 3, networkLimit: 1)
+        var schedule = Schedule(preparedLimit: 3, networkLimit: 1, answerLimit: 2)
         let client = schedule.addClient()
         _ = schedule.submit("a", of: client)
         _ = decode(&schedule)
@@ -118,7 +124,7 @@ struct FairScheduleTests {
 
     @Test("A client that sends far more than others gets no more turns")
     func turns() {
-        var schedule = Schedule(preparedLimit: 2, networkLimit: 1)
+        var schedule = Schedule(preparedLimit: 2, networkLimit: 1, answerLimit: 2)
         let clients = (0..<4).map { _ in schedule.addClient() }
         var counts = [Int: Int]()
         for round in 0..<400 {
@@ -127,7 +133,7 @@ struct FairScheduleTests {
             _ = decode(&schedule)
             if let (_, client) = schedule.takeForNetwork() {
                 counts[client, default: 0] += 1
-                schedule.finishNetwork(of: client)
+                finish(&schedule, of: client)
             }
         }
         for client in clients { #expect(counts[client] == 100) }
@@ -136,7 +142,7 @@ struct FairScheduleTests {
     @Test("Clients that go away leave nothing behind, whatever their frames were doing")
     func departures() {
         var generator = SeededGenerator(seed: 5)
-        var schedule = Schedule(preparedLimit: 2, networkLimit: 2)
+        var schedule = Schedule(preparedLimit: 2, networkLimit: 2, answerLimit: 2)
         var clients: [Int] = []
         var decoding: [(client: Int, ticket: Int)] = []
         var network: [Int] = []
@@ -155,13 +161,13 @@ struct FairScheduleTests {
             default:
                 if let taken = schedule.takeForNetwork() { network.append(taken.client) }
                 if !network.isEmpty, Bool.random(using: &generator) {
-                    schedule.finishNetwork(of: network.removeFirst())
+                    finish(&schedule, of: network.removeFirst())
                 }
             }
             #expect(decoding.count <= 2 && network.count <= 2)
         }
         for done in decoding { _ = schedule.finishDecoding(of: done.client, ticket: done.ticket, succeeded: true) }
-        for client in network { schedule.finishNetwork(of: client) }
+        for client in network { finish(&schedule, of: client) }
         for client in clients { schedule.removeClient(client) }
         // All places are free again.
         let client = schedule.addClient()
@@ -171,5 +177,67 @@ struct FairScheduleTests {
         #expect(decode(&schedule) == ["x", "y"])
         #expect(schedule.takeForNetwork() != nil)
         #expect(schedule.takeForNetwork() != nil)
+    }
+
+    @Test("A client's answers keep their order, and while one waits none of its frames enters the network")
+    func answers() {
+        var schedule = Schedule(preparedLimit: 2, networkLimit: 2, answerLimit: 2)
+        let (slow, other) = (schedule.addClient(), schedule.addClient())
+        func run(_ job: String, of client: Int) {
+            _ = schedule.submit(job, of: client)
+            #expect(decode(&schedule) == [job])
+        }
+        run("a", of: slow)
+        #expect(schedule.takeForNetwork()?.job == "a")
+        schedule.finishNetwork("a", of: slow)
+        #expect(schedule.takeForAnswer()?.job == "a")
+        // The network goes on meanwhile.
+        run("b", of: slow)
+        #expect(schedule.takeForNetwork()?.job == "b")
+        schedule.finishNetwork("b", of: slow)
+        #expect(schedule.takeForAnswer() == nil)
+        run("c", of: slow)
+        #expect(schedule.takeForNetwork() == nil)
+        // Of another client as well.
+        run("x", of: other)
+        #expect(schedule.takeForNetwork()?.job == "x")
+        schedule.finishNetwork("x", of: other)
+        #expect(schedule.takeForAnswer()?.job == "x")
+        schedule.finishAnswer(of: slow)
+        #expect(schedule.takeForAnswer()?.job == "b")
+        #expect(schedule.takeForNetwork()?.job == "c")
+    }
+
+    @Test("No more frames are answered at once than may be, and who goes away is still answered")
+    func answerLimit() {
+        var schedule = Schedule(preparedLimit: 3, networkLimit: 3, answerLimit: 1)
+        let clients = (0..<3).map { _ in schedule.addClient() }
+        for client in clients { _ = schedule.submit("\(client)", of: client) }
+        #expect(decode(&schedule).count == 3)
+        while let (job, client) = schedule.takeForNetwork() { schedule.finishNetwork(job, of: client) }
+        schedule.removeClient(clients[1])
+        for client in clients {
+            #expect(schedule.takeForAnswer()?.job == "\(client)")
+            #expect(schedule.takeForAnswer() == nil)
+            schedule.finishAnswer(of: client)
+        }
+        #expect(schedule.takeForAnswer() == nil)
+    }
+
+    @Test("At the end every frame that waits for anything is handed back once")
+    func end() {
+        var schedule = Schedule(preparedLimit: 2, networkLimit: 1, answerLimit: 1)
+        let client = schedule.addClient()
+        for job in ["a", "b"] {
+            _ = schedule.submit(job, of: client)
+            _ = decode(&schedule)
+            _ = schedule.takeForNetwork()
+        }
+        schedule.finishNetwork("a", of: client)
+        _ = schedule.submit("c", of: client)
+        #expect(schedule.removeAll() == ["b", "c", "a"])
+        #expect(schedule.removeAll() == [])
+        #expect(schedule.submit("d", of: client) == "d")
+        #expect(schedule.takeForAnswer() == nil)
     }
 }

@@ -1,3 +1,4 @@
+import DeviceSupport
 import Foundation
 import Imaging
 import PreviewServer
@@ -221,5 +222,29 @@ struct HTTPTests {
         let client = try TestClient(port: server.port)
         #expect(try client.request("POST", "/api/segment?output=confidence&class=1&class=2", body: small).status == 200)
         #expect(try client.request("POST", "/api/segment?output=confidence", body: small).status == 200)
+    }
+
+    @Test("A label with a comma of its own can be chosen and left out")
+    func commas() throws {
+        let server = try TestServer.fake(
+            FakeEngine(isGated: false), labels: ["background", "lamp, red", "lamp", "cup"])
+        defer { server.stop() }
+        let picture = try Image(size: PixelSize(width: 2, height: 1), format: .rgb, color: .white).encoded(as: .png)
+        /// The classes of a mask whose every pixel is class 1.
+        func mask(_ query: String) throws -> [UInt8]? {
+            let path = "/api/segment?output=mask&\(query)"
+            let response = try TestClient(port: server.port).request("POST", path, body: picture)
+            guard response.status == 200 else { return nil }
+            return try withScratchFolder { folder in
+                try makeFile("\(folder)/mask.png", response.body)
+                return try ImageFile.readLabels(path: "\(folder)/mask.png").bytes
+            }
+        }
+        #expect(try mask("class=cup,lamp,%20red") == [1, 1])
+        #expect(try mask("class=Lamp,%20Red&class=cup") == [1, 1])
+        #expect(try mask("class=lamp,cup") == [0, 0])
+        #expect(try mask("drop-class=lamp,%20red") == [0, 0])
+        #expect(try mask("drop-class=lamp,cup") == [1, 1])
+        #expect(try mask("class=red") == nil)
     }
 }

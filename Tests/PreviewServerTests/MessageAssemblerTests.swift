@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Messages in pieces")
 struct MessageAssemblerTests {
-    private let rules = FrameRules(pixelLimit: 1000, takesFrames: true)
+    private let rules = MessageRules(pixelLimit: 1000, takesFrames: true)
 
     /// Hands in a message in pieces; gives what comes out at its end or what it is refused with.
     private func assemble(
@@ -110,7 +110,7 @@ struct MessageAssemblerTests {
     func headers() {
         func code(_ header: MessageHeader, takesFrames: Bool = true) -> ProtocolError.Code? {
             do throws(ProtocolError) {
-                try FrameRules(pixelLimit: 1000, takesFrames: takesFrames).check(header)
+                try MessageRules(pixelLimit: 1000, takesFrames: takesFrames).check(header)
                 return nil
             } catch {
                 return error.code
@@ -132,7 +132,7 @@ struct MessageAssemblerTests {
 
     @Test("Sequence and timestamp must rise; one that does not changes nothing")
     func order() throws {
-        var order = FrameOrder()
+        var order = ArrivalOrder()
         func accept(_ sequence: UInt32, _ timestamp: UInt64) -> Bool {
             (try? order.accept(TestServer.frame(sequence, timestamp: timestamp).header)) != nil
         }
@@ -143,41 +143,5 @@ struct MessageAssemblerTests {
         #expect(accept(4, 6))
         #expect(accept(.max, .max))
         #expect(!accept(5, 7))
-    }
-}
-
-@Suite("A stream of JPEG files")
-struct JPEGSplitterTests {
-    @Test("Files come out byte for byte, whatever the pieces", arguments: [1, 7, 100_000])
-    func files(pieces: Int) throws {
-        let picture = TestServer.picture
-        let first = try picture.encoded(as: .jpeg)
-        // A thumbnail inside a segment, as cameras store it: an end marker that is none.
-        let thumbnail: [UInt8] = [0xff, 0xd8, 0xff, 0xd9]
-        let second = Array(first[..<2]) + [0xff, 0xe1, 0, 6] + thumbnail + first[2...]
-        let stream = first + second + first
-        var splitter = JPEGSplitter(byteLimit: 1 << 20, room: 3)
-        var files: [JPEGSplitter.File] = []
-        for start in stride(from: 0, to: stream.count, by: pieces) {
-            stream[start..<min(stream.count, start + pieces)].withUnsafeBytes { splitter.append($0) }
-            while let file = try splitter.next() { files.append(file) }
-        }
-        #expect(files.map { Array($0.bytes[3...]) } == [first, second, first])
-        #expect(files.allSatisfy { $0.width == 65 && $0.height == 65 })
-    }
-
-    @Test("What is no JPEG, or too long, is refused")
-    func refusals() {
-        for stream in [
-            [UInt8]("no JPEG".utf8), [0xff, 0xd8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-            [0xff, 0xd8, 0xff, 0xe0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
-        ] {
-            var splitter = JPEGSplitter(byteLimit: 1 << 20)
-            stream.withUnsafeBytes { splitter.append($0) }
-            #expect(throws: ServerError.self) { try splitter.next() }
-        }
-        var splitter = JPEGSplitter(byteLimit: 100)
-        ([0xff, 0xd8, 0xff, 0xda, 0, 2] + [UInt8](repeating: 1, count: 200)).withUnsafeBytes { splitter.append($0) }
-        #expect(throws: ServerError.self) { try splitter.next() }
     }
 }

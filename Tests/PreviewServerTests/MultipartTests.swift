@@ -52,7 +52,7 @@ struct MultipartTests {
         }
     }
 
-    @Test("Bytes of any kind end in a file or in a refusal")
+    @Test("Bytes of any kind end in a file or in a refusal", .childProcess)
     func noise() {
         var generator = SeededGenerator(seed: 7)
         let words = [

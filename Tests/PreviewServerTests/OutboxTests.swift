@@ -5,8 +5,8 @@ import Testing
 struct OutboxTests {
     private typealias Box = Outbox<String>
 
-    private func set(_ sequence: UInt32) -> Box.FrameSet {
-        Box.FrameSet(
+    private func set(_ sequence: UInt32) -> Box.MessageSet {
+        Box.MessageSet(
             sequence: sequence, timestamp: UInt64(sequence), messages: ["mask \(sequence)", "result \(sequence)"])
     }
 
@@ -16,7 +16,7 @@ struct OutboxTests {
         return messages
     }
 
-    private func sequences(_ frames: [Box.FrameSet]) -> [UInt32] { frames.map(\.sequence) }
+    private func sequences(_ frames: [Box.MessageSet]) -> [UInt32] { frames.map(\.sequence) }
 
     /// A message was sent, and there is no room for the next yet.
     private func slowBox() -> Box {

@@ -15,7 +15,7 @@ struct SessionTests {
         options.baseOptions = TestServer.device
         options.maskSize = .model
         options.shouldOutputConfidenceMasks = true
-        options.confidenceClasses = classes
+        options.confidenceClasses = ClassSelection(classes)
         return try ImageSegmenter(options: options, model: TestServer.mini).segment(image: image)
     }
 

@@ -9,13 +9,13 @@ private let hasFFmpeg = FileManager.default.isExecutableFile(atPath: "/usr/bin/f
 
 @Suite("Server: a source of its own", .enabled(if: hasFFmpeg, "the program ffmpeg is not installed"))
 struct SourceTests {
-    /// Runs `body` with a video of two seconds.
+    /// Runs `body` with a video of half a second.
     private func withVideo(_ body: (String) throws -> Void) throws {
         try withScratchFolder { folder in
             let ffmpeg = Process()
             ffmpeg.executableURL = URL(fileURLWithPath: "/usr/bin/ffmpeg")
             ffmpeg.arguments = [
-                "-v", "error", "-f", "lavfi", "-i", "testsrc=size=160x120:rate=20:duration=1", "\(folder)/a.mkv",
+                "-v", "error", "-f", "lavfi", "-i", "testsrc=size=160x120:rate=40:duration=0.5", "\(folder)/a.mkv",
             ]
             try ffmpeg.run()
             ffmpeg.waitUntilExit()

@@ -32,16 +32,18 @@ enum TestServer {
     }
 
     /// A server with a network of the test's own.
-    static func fake(_ engine: any SegmentationEngine, _ change: (inout ServerOptions) -> Void = { _ in }) throws
-        -> PreviewServer
-    {
+    static func fake(
+        _ engine: any SegmentationEngine, labels: [String] = ["background", "person"],
+        _ change: (inout ServerOptions) -> Void = { _ in }
+    ) throws -> PreviewServer {
         let output = ModelOutput(
-            labels: ["background", "person"], channels: 2, size: PixelSize(width: 2, height: 1))
+            labels: labels, channels: labels.count, size: PixelSize(width: 2, height: 1))
         let segmenter = try ImageSegmenter(options: ImageSegmenterOptions(), model: output, engine: engine)
         return try start(
             [
                 ServedModel(
-                    id: "fake", name: "fake", palette: .voc(count: 2), maskSize: output.size, segmenter: segmenter)
+                    id: "fake", name: "fake", palette: .voc(count: labels.count), maskSize: output.size,
+                    segmenter: segmenter)
             ], change)
     }
 

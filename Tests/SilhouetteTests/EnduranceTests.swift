@@ -5,7 +5,7 @@ import Silhouette
 import TestSupport
 import Testing
 
-@Suite("Endurance of a device", .serialized, .needsVulkan, .takesMinutes)
+@Suite("Endurance of a device", .serialized, .needsVulkan, .takesMinutes, .childProcess)
 struct EnduranceTests {
     /// Bytes of the process's memory that are in the machine now.
     private static var residentByteCount: Int {

@@ -64,7 +64,7 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
         }
 }
 
-@Suite("Faults of a device", .serialized, .needsVulkan)
+@Suite("Faults of a device", .serialized, .needsVulkan, .childProcess)
 struct FaultTests {
     private func engine(_ faults: FaultInjector, _ warnings: Warnings) throws -> any SegmentationEngine {
         try EngineChoice(model: VulkanTests.model, options: VulkanTests.options(warnings).baseOptions, faults: faults)
@@ -249,5 +249,6 @@ private final class AnsweringRunner: FrameRunner {
     init(answer: Masks) { self.answer = answer }
 
     func segment(_ image: Image, _ request: MaskRequest) -> Masks { answer }
+    func draw(_ drawing: PictureDrawing) -> Image { drawing.drawn() }
     func giveUp() {}
 }

@@ -9,7 +9,7 @@ struct InstalledFilesTests {
         try withScratchFolder { folder in
             let installed = "\(folder)/prefix/bin/silhouette"
             let built = "\(folder)/checkout/.build/x86_64/release/silhouette"
-            let source = "\(folder)/library/Sources/Silhouette/InstalledFiles.swift"
+            let source = "\(folder)/library/Sources/Silhouette/Models/InstalledFiles.swift"
             func path(_ program: String?, home: String = "") -> String? {
                 InstalledFiles(home: home, program: program, source: source).path(of: "web/index.html")
             }

@@ -6,8 +6,10 @@ import Testing
 @Suite("Model locator")
 struct ModelLocatorTests {
     /// A locator that sees these variables, and installed files in a folder if one is given.
-    private func locator(_ variables: [String: String], installed: String = "/nowhere") -> ModelLocator {
-        ModelLocator(InstalledFiles(home: installed, program: nil)) { variables[$0] }
+    private func locator(
+        _ variables: [String: String], installed: String = "/nowhere", searchesCache: Bool = true
+    ) -> ModelLocator {
+        ModelLocator(InstalledFiles(home: installed, program: nil), searchesCache: searchesCache) { variables[$0] }
     }
 
     @Test("A named model comes before everything else")
@@ -65,6 +67,25 @@ struct ModelLocatorTests {
             try makeFile("\(folder)/silhouette/a.safetensors")
             #expect(try locator(["XDG_CACHE_HOME": folder], installed: folder).locate(nil).origin == .cache)
         }
+    }
+
+    @Test("A program of one's own never picks up what lies in its user's cache, unless it says so")
+    func cacheIsLeftAlone() throws {
+        try withScratchFolder { folder in
+            for name in ["a.safetensors"] + ModelLocator.officialNames { try makeFile("\(folder)/silhouette/\(name)") }
+            let variables = ["XDG_CACHE_HOME": folder]
+            let error = #expect(throws: ImageSegmenterError.self) {
+                try locator(variables, searchesCache: false).locate(nil)
+            }
+            let message = try #require(error).description
+            #expect(message.contains("modelAssetPath") && message.contains("SILHOUETTE_HOME"))
+            #expect(!message.contains("Weights/fetch"))
+            try makeFile("\(folder)/home/\(ModelLocator.includedFile)")
+            let location = try locator(variables, installed: "\(folder)/home", searchesCache: false).locate(nil)
+            #expect(location.path == "\(folder)/home/\(ModelLocator.includedFile)" && location.origin == .included)
+        }
+        // As an application has it that says nothing.
+        #expect(try ModelLocator().locate(nil).origin != .cache)
     }
 
     @Test("The cache is XDG_CACHE_HOME where that is an absolute path, else .cache at home")

@@ -11,14 +11,16 @@ struct ShaderCacheTests {
         case none, empty, truncated, oneBit, text, large, folders, gone, folderIsFile
     }
 
-    @Test("Whatever lies there, the device works and gives the same masks", arguments: Damage.allCases)
+    @Test("Whatever lies there, the device works and gives the same masks", .childProcess, arguments: Damage.allCases)
     func damaged(damage: Damage) throws {
+        let (files, first) = try Self.kept.get()
+        #expect(files.keys.contains { $0.hasSuffix(".bin") }, "nothing was kept: \(files.keys)")
         try withScratchFolder { scratch in
             let folder = "\(scratch)/cache"
-            let first = try masks(folder)
-            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-            #expect(names.contains { $0.hasSuffix(".bin") }, "nothing was kept: \(names)")
-            for name in names { try apply(damage, to: "\(folder)/\(name)") }
+            for (name, bytes) in files {
+                try makeFile("\(folder)/\(name)", bytes)
+                try apply(damage, to: "\(folder)/\(name)")
+            }
             if damage == .folderIsFile {
                 try FileManager.default.removeItem(atPath: folder)
                 try Data("not a folder".utf8).write(to: URL(fileURLWithPath: folder))
@@ -40,6 +42,18 @@ struct ShaderCacheTests {
         #expect(all.count == 4 && all.allSatisfy { $0 == all[0] })
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
         #expect(names.count { $0.hasSuffix(".bin") } == 1, "\(names)")
+    }
+
+    /// What an engine keeps in a folder that was empty, and its masks.
+    private static let kept = Result {
+        try withScratchFolder { folder in
+            let masks = try ShaderCacheTests().masks(folder)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            let files: [String: [UInt8]] = try names.reduce(into: [:]) {
+                $0[$1] = try [UInt8](Data(contentsOf: URL(fileURLWithPath: "\(folder)/\($1)")))
+            }
+            return (files, masks)
+        }
     }
 
     /// Starts an engine over a folder, and segments a picture without a warning.

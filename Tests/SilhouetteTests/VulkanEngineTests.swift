@@ -41,6 +41,8 @@ private final class FailingRunner: FrameRunner {
             timings: Timings(preprocessMilliseconds: 0, inferenceMilliseconds: 0, postprocessMilliseconds: 0))
     }
 
+    func draw(_ drawing: PictureDrawing) -> Image { drawing.drawn() }
+
     func giveUp() { isIdle?.wait() }
 }
 

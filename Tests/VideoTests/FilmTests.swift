@@ -28,7 +28,7 @@ private func copy(_ path: String, to target: String, hasAlpha: Bool = false) thr
     let writer = try FilmWriter(
         target, format: try #require(OutputFormat(path: target)), stream: stream, soundOf: film)
     let reader = try VideoReader(film, sound: writer.extraction)
-    var clock = FrameClock(of: film)
+    var clock = FilmClock(of: film)
     var delay: Double?
     while let frame = try reader.next() {
         delay = delay ?? Double(frame.timestamp) * film.info.timeBase.value
@@ -79,7 +79,7 @@ struct FilmReadingTests {
                     options: {
                         var options = ReadingOptions()
                         options.isLooped = true
-                        options.frameSize = FrameSize(width: 20, height: 20, showsAll: false)
+                        options.frameSize = FittedSize(width: 20, height: 20, showsAll: false)
                         return options
                     }()))
             var times: [Int] = []
@@ -102,7 +102,7 @@ struct FilmReadingTests {
                 film, "-f", "lavfi", "-i", "color=black:s=16000x2:r=5:d=1", "-vf", "drawbox=7000:0:2000:2:white:fill",
                 "-c:v", "ffv1", "-pix_fmt", "yuv444p")
             let (_, frames, ending) = try read(film) {
-                $0.frameSize = FrameSize(width: 400, height: 300, showsAll: false)
+                $0.frameSize = FittedSize(width: 400, height: 300, showsAll: false)
             }
             #expect(frames.count == 5 && ending == .whole)
             let image = try #require(frames.first).image

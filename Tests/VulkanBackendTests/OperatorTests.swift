@@ -6,15 +6,15 @@ import VulkanBackend
 import VulkanCompute
 
 /// Ways to read activations and weights beside precisions: every variant of the shaders.
-let variants: [(readPath: Int, precision: StoragePrecision)] = [0, 1, 2].flatMap { readPath in
+let variants: [(readPath: ReadPath, precision: StoragePrecision)] = ReadPath.allCases.flatMap { readPath in
     StoragePrecision.allCases.map { (readPath, $0) }
 }
 
 @Suite("Operators on Vulkan", .serialized, .needsVulkan)
 struct OperatorTests {
     @Test("agree with the float64 reference", arguments: variants)
-    func reference(readPath: Int, precision: StoragePrecision) throws {
-        let backend = try FrameDevice.backend(precision, readPath: readPath)
+    func reference(readPath: ReadPath, precision: StoragePrecision) throws {
+        let backend = try ValidatedDevice.backend(precision, readPath: readPath)
         let rules: TestSupport.Precision = precision == .float32 ? .float32 : .float16
         var failures: [OperatorFailure] = []
         for row in OperatorCase.table {
@@ -22,7 +22,7 @@ struct OperatorTests {
         }
         for failure in failures.prefix(20) { Issue.record("\(failure)") }
         #expect(failures.count == 0)
-        try FrameDevice.expectSilence()
+        try ValidatedDevice.expectSilence()
     }
 
     @Test("A convolution that is huge without its groups is refused before memory is taken for it")
@@ -34,7 +34,7 @@ struct OperatorTests {
         graph.outputs = [
             try graph.append("wide", .convolution(Convolution(weights: weights, groups: channels)), [input])
         ]
-        let backend = try FrameDevice.backend()
+        let backend = try ValidatedDevice.backend()
         let error = #expect(throws: VulkanError.self) { try backend.compile(graph, batch: 1) }
         #expect("\(try #require(error))".contains("wide"))
     }

@@ -68,9 +68,9 @@ struct TunerTests {
         let (quick, full) = (device(), device())
         _ = try quick.tuner(.quick, record()).variants(for: graph, settings)
         _ = try full.tuner(.full, record()).variants(for: graph, settings)
-        #expect(quick.measured.allSatisfy { !$0.variant.isShared && $0.variant.readPath != .uniform })
+        #expect(quick.measured.allSatisfy { !$0.variant.usesSharedMemory && $0.variant.readPath != .uniform })
         let tried = Set(full.measured.map(\.variant).filter { $0.localSize == 64 })
-        let all = ConvolutionShape.Kind.allCases.flatMap { KernelVariant.all($0) }
+        let all = ConvolutionKind.allCases.flatMap { KernelVariant.all($0) }
         #expect(tried == Set(all))
         #expect(full.measured.contains { $0.variant.localSize == 128 })
     }
@@ -216,8 +216,8 @@ struct TunerTests {
         try withScratchFolder { folder in
             for attempt in 1...3 {
                 var record = record(folder)
-                record["unfinished\(attempt)"] = .init(variant: target, origin: .begun)
-                record.keep()
+                record["unfinished\(attempt)"] = .init(variant: target, status: .begun)
+                record.save()
                 let device = device()
                 _ = try device.tuner(.quick, self.record(folder), shaders: "\(attempt)").variants(for: graph, settings)
                 #expect(device.measured.isEmpty == (attempt == 3))

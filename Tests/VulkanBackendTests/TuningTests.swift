@@ -25,8 +25,8 @@ struct TuningTests {
         arguments: StoragePrecision.allCases)
     func sameBytes(precision: StoragePrecision) throws {
         try withScratchFolder { folder in
-            let device = try FrameDevice.backend().device
-            let expected = try run(FrameDevice.backend(precision))
+            let device = try ValidatedDevice.backend().device
+            let expected = try run(ValidatedDevice.backend(precision))
             for level in [TuningLevel.quick, .full, .full] {
                 let backend = VulkanBackend(device, precision: precision, cacheFolder: folder, tuning: level)
                 #expect(try run(backend) == expected)
@@ -35,13 +35,13 @@ struct TuningTests {
                 #expect(summary.failedCount == 0)
                 #expect(summary.seconds < 90)
             }
-            try FrameDevice.expectSilence()
+            try ValidatedDevice.expectSilence()
         }
     }
 
     @Test("Memory that runs out while tuning leaves the device as it is", arguments: [0, 1, 2, 5, 9])
     func shortage(after: Int) throws {
-        let expected = try run(FrameDevice.backend())
+        let expected = try run(ValidatedDevice.backend())
         let faults = FaultInjector()
         let device = try TestDevice.open(faults: faults)
         faults.inject(
@@ -63,7 +63,7 @@ struct TuningTests {
             }
             #expect(error?.isDeviceLost == true)
             let next = VulkanBackend(try TestDevice.open(), precision: .float32, cacheFolder: folder, tuning: .quick)
-            #expect(try run(next) == run(FrameDevice.backend()))
+            #expect(try run(next) == run(ValidatedDevice.backend()))
             #expect(next.tuningSummary?.measuredCount == 0)
             #expect(next.tuningSummary?.rememberedCount == 0)
             #expect(next.tuningSummary?.abandonedCount == 5)

@@ -26,15 +26,15 @@ final class ForcedVariant: VariantChooser {
 struct VariantTests {
     @Test("Each is compiled, and nothing that is none")
     func names() {
-        let shaders: [ConvolutionShape.Kind: [String]] = [
+        let shaders: [ConvolutionKind: [String]] = [
             .pointwise: ["pointwise", "pointwise_shared"], .depthwise: ["depthwise"], .dense: ["convolution"],
         ]
         for (kind, names) in shaders {
             let compiled = ShaderLibrary.shared.names.filter { names.contains(String($0.prefix { $0 != " " })) }
             let wanted = [0, 1].flatMap { half in
                 KernelVariant.all(kind).map { variant in
-                    "\(kind == .dense ? "convolution" : kind.rawValue)\(variant.isShared ? "_shared" : "") FLOAT16=\(half) "
-                        + "ACCESS=\(variant.readPath.rawValue) TILE=\(variant.tile.pixels)x\(variant.tile.blocks)"
+                    "\(kind == .dense ? "convolution" : kind.rawValue)\(variant.usesSharedMemory ? "_shared" : "") FLOAT16=\(half) "
+                        + "READ_PATH=\(variant.readPath.rawValue) TILE=\(variant.tile.pixels)x\(variant.tile.blocks)"
                 }
             }
             #expect(Set(compiled) == Set(wanted))
@@ -60,7 +60,7 @@ struct VariantTests {
                 let turn = turns[variant, default: 0]
                 turns[variant] = turn + 1
                 var sized = variant
-                if !variant.isShared { sized.localSize = [64, 128, 32, 256][turn % 4] }
+                if !variant.usesSharedMemory { sized.localSize = [64, 128, 32, 256][turn % 4] }
                 return sized
             }
             return (prepared, variants)
@@ -69,7 +69,7 @@ struct VariantTests {
 
     @Test("All give the same bytes, whatever the layer", arguments: StoragePrecision.allCases)
     func sameBytes(precision: StoragePrecision) throws {
-        let device = try FrameDevice.backend(precision).device
+        let device = try ValidatedDevice.backend(precision).device
         // One backend for all: it compiles no shader twice.
         let chooser = ForcedVariant(on: device)
         let backend = VulkanBackend(device, precision: precision, chooser: chooser)
@@ -83,7 +83,7 @@ struct VariantTests {
             }
             let expected = try values(nil)
             for variant in variants {
-                tried.insert(KernelVariant(variant.readPath, variant.tile, isShared: variant.isShared))
+                tried.insert(KernelVariant(variant.readPath, variant.tile, usesSharedMemory: variant.usesSharedMemory))
                 let found = try values(variant)
                 let isSame = found.elementsEqual(expected) { $0.bitPattern == $1.bitPattern }
                 if !isSame { failures.append("\(variant): \(prepared.row)") }
@@ -91,8 +91,8 @@ struct VariantTests {
         }
         for failure in failures.prefix(20) { Issue.record("\(failure)") }
         #expect(failures.count == 0)
-        let all = ConvolutionShape.Kind.allCases.flatMap { KernelVariant.all($0) }
+        let all = ConvolutionKind.allCases.flatMap { KernelVariant.all($0) }
         #expect(tried == Set(all), "every variant had a turn")
-        try FrameDevice.expectSilence()
+        try ValidatedDevice.expectSilence()
     }
 }

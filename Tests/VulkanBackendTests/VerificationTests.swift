@@ -77,7 +77,7 @@ struct KeptPipelineTests {
     func folder() throws {
         let identity = try TestDevice.open().physical.cacheIdentity
         try withScratchFolder { scratch in
-            let folder = PipelineCacheFolder(path: "\(scratch)/pipelines")
+            let folder = DeviceCacheFolder(path: "\(scratch)/pipelines")
             try run(folder.path)
             let kept = folder.data(for: identity)
             #expect(!kept.isEmpty)

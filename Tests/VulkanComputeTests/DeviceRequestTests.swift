@@ -4,7 +4,7 @@ import VulkanCompute
 private struct Candidate: DeviceCandidate {
     var index = 0
     var name: String
-    var kind: PhysicalDevice.Kind
+    var kind: DeviceKind
     var memoryByteCount = 1 << 30
     var obstacle: String?
 }

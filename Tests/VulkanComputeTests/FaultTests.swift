@@ -1,5 +1,6 @@
 import CVulkan
 import DeviceSupport
+import TestSupport
 import Testing
 import VulkanCompute
 
@@ -11,18 +12,19 @@ private func work(_ instance: VulkanInstance) throws -> [UInt32] {
     let middle = try Buffer(device, byteCount: 16, .device)
     let texels = try Buffer(device, byteCount: 64, .device)
     let target = try Buffer(device, byteCount: 16, .readback)
-    let view = try TexelView(texels.all, .float32x4)
+    let view = try TexelBufferView(texels.all, .float32x4)
     let cache = PipelineCache(device)
     let scale = try TestShader.scale.pipeline(device, constants: [64, 2], cache: cache)
     let read = try TestShader.texels.pipeline(device, cache: cache)
     let stamps = try TimestampPool(device, count: 2)
-    let recorded = try RecordedCommands(
+    let recorded = try CommandBuffer(
         device,
         [
             .timestamp(index: 0), .scale(scale, source.all, to: middle.all),
             .dispatch(
                 .init(
-                    name: "texels", read, [.storage(texels.all), .texels(view)], pushConstants: [4], groups: (1, 1, 1),
+                    name: "texels", read, [.storage(texels.all), .texels(view)], pushConstants: [4],
+                    workgroups: (1, 1, 1),
                     reads: [view.range], writes: [texels.all])),
             .copy(from: middle.all, to: target.all), .timestamp(index: 1),
         ], timestamps: stamps)
@@ -34,7 +36,7 @@ private func work(_ instance: VulkanInstance) throws -> [UInt32] {
     return target.words
 }
 
-@Suite("Calls that fail", .serialized, .needsVulkan)
+@Suite("Calls that fail", .serialized, .needsVulkan, .childProcess)
 struct FaultTests {
     /// Every call that passes by the injector, and how often `work` makes it.
     private static let calls: [(name: String, count: Int)] = [
@@ -57,7 +59,7 @@ struct FaultTests {
                     let error = #expect(throws: VulkanError.self, "\(name) \(index)") { _ = try work(instance) }
                     guard let error else { continue }
                     #expect(error.call.hasPrefix(name))
-                    #expect(error.reason == .result(result.rawValue))
+                    #expect(error.cause == .result(result.rawValue))
                     #expect(error.isDeviceLost == (result == VK_ERROR_DEVICE_LOST))
                     #expect("\(error)".contains(name) && !"\(error)".contains("\n"))
                     // Leaked objects are reported when their device goes, which it has.
@@ -108,7 +110,7 @@ struct FaultTests {
         let error = #expect(throws: VulkanError.self) {
             _ = try work(try VulkanInstance(validation: false, faults: faults))
         }
-        #expect(error?.reason == .timedOut)
+        #expect(error?.cause == .timedOut)
         #expect(error?.isDeviceLost == true)
     }
 }

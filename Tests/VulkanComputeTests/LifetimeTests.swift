@@ -1,19 +1,20 @@
 import DeviceSupport
+import TestSupport
 import Testing
 import VulkanCompute
 
-@Suite("Lifetimes under validation", .serialized, .needsVulkan, .needsValidation)
+@Suite("Lifetimes under validation", .serialized, .needsVulkan, .needsValidation, .childProcess)
 struct LifetimeTests {
     /// Something that takes about a tenth of a second.
-    private func slow(_ device: LogicalDevice, _ buffer: Buffer) throws -> RecordedCommands {
+    private func slow(_ device: LogicalDevice, _ buffer: Buffer) throws -> CommandBuffer {
         let pipeline = try TestShader.slow.pipeline(device)
-        return try RecordedCommands(
+        return try CommandBuffer(
             device,
             [
                 .dispatch(
                     .init(
                         name: "slow", pipeline, [.storage(buffer.all)], pushConstants: [20_000_000],
-                        groups: (1, 1, 1), reads: [buffer.all], writes: [buffer.all]))
+                        workgroups: (1, 1, 1), reads: [buffer.all], writes: [buffer.all]))
             ])
     }
 
@@ -27,10 +28,10 @@ struct LifetimeTests {
             var objects: [AnyObject] = []
             let buffer = try Buffer.of([3], open)
             let target = try Buffer(open, byteCount: 4, .readback)
-            let view = try TexelView(try Buffer(open, byteCount: 64, .device).all, .float16x4)
+            let view = try TexelBufferView(try Buffer(open, byteCount: 64, .device).all, .float16x4)
             let cache = PipelineCache(open)
             let pipeline = try TestShader.scale.pipeline(open, constants: [64, 2], cache: cache)
-            let recorded = try RecordedCommands(open, [.scale(pipeline, buffer.all, to: target.all)])
+            let recorded = try CommandBuffer(open, [.scale(pipeline, buffer.all, to: target.all)])
             let submission = try Submission(open)
             try submission.submit(recorded)
             try submission.wait(nanoseconds: 20_000_000_000)
@@ -92,7 +93,7 @@ struct LifetimeTests {
             let device = try LogicalDevice(try #require(try instance.physicalDevices().first), instance: instance)
             let buffers = try (0..<3).map { _ in try Buffer.of([1, 2], device) }
             let pipeline = try TestShader.scale.pipeline(device, constants: [64, 2])
-            let recorded = try RecordedCommands(
+            let recorded = try CommandBuffer(
                 device,
                 [
                     .scale(pipeline, buffers[0].all, to: buffers[1].all),

@@ -16,33 +16,33 @@ struct PipelineCacheTests {
     @Test("What is encoded is decoded")
     func roundTrip() {
         for data in [data, [], [0]] {
-            #expect(PipelineCacheFile.decode(PipelineCacheFile.encode(data, for: identity), for: identity) == data)
+            #expect(DeviceCacheFile.decode(DeviceCacheFile.encode(data, for: identity), for: identity) == data)
         }
     }
 
     @Test("Every bit of a file counts")
     func bitFlips() {
-        let file = PipelineCacheFile.encode(Array(data.prefix(40)), for: identity)
+        let file = DeviceCacheFile.encode(Array(data.prefix(40)), for: identity)
         for index in file.indices {
             for bit in 0..<8 {
                 var damaged = file
                 damaged[index] ^= 1 << UInt8(bit)
-                #expect(PipelineCacheFile.decode(damaged, for: identity) == nil, "bit \(bit) of byte \(index)")
+                #expect(DeviceCacheFile.decode(damaged, for: identity) == nil, "bit \(bit) of byte \(index)")
             }
         }
     }
 
     @Test("A file that is cut off or has something behind it is none")
     func lengths() {
-        let file = PipelineCacheFile.encode(Array(data.prefix(40)), for: identity)
-        for count in file.indices { #expect(PipelineCacheFile.decode(Array(file.prefix(count)), for: identity) == nil) }
-        #expect(PipelineCacheFile.decode(file + [0], for: identity) == nil)
+        let file = DeviceCacheFile.encode(Array(data.prefix(40)), for: identity)
+        for count in file.indices { #expect(DeviceCacheFile.decode(Array(file.prefix(count)), for: identity) == nil) }
+        #expect(DeviceCacheFile.decode(file + [0], for: identity) == nil)
     }
 
     @Test("A folder gives back what it was given, and has made itself")
     func storing() throws {
         try withScratchFolder { scratch in
-            let folder = PipelineCacheFolder(path: "\(scratch)/a/b/pipelines")
+            let folder = DeviceCacheFolder(path: "\(scratch)/a/b/pipelines")
             #expect(folder.data(for: identity) == [])
             #expect(folder.store(data, for: identity))
             #expect(folder.data(for: identity) == data)
@@ -58,15 +58,15 @@ struct PipelineCacheTests {
         "Damaged, truncated, empty and foreign files, a folder, a pipe and a broken link are misses, and are replaced")
     func misses() throws {
         let foreign = try TestDevice.identity(like: identity) { $0[15] ^= 1 }
-        let good = PipelineCacheFile.encode(data, for: identity)
+        let good = DeviceCacheFile.encode(data, for: identity)
         var damaged = good
         damaged[good.count / 2] ^= 4
         let contents: [(String, [UInt8])] = [
             ("damaged", damaged), ("truncated", Array(good.dropLast(3))), ("empty", []),
-            ("foreign", PipelineCacheFile.encode(data, for: foreign)), ("text", Array("not a cache".utf8)),
+            ("foreign", DeviceCacheFile.encode(data, for: foreign)), ("text", Array("not a cache".utf8)),
         ]
         try withScratchFolder { scratch in
-            let folder = PipelineCacheFolder(path: scratch)
+            let folder = DeviceCacheFolder(path: scratch)
             let file = folder.file(for: identity)
             for (name, bytes) in contents {
                 try makeFile(file, bytes)
@@ -95,7 +95,7 @@ struct PipelineCacheTests {
         try withScratchFolder { scratch in
             try makeFile("\(scratch)/file")
             for path in ["\(scratch)/file", "\(scratch)/file/below", "/proc/silhouette", "", "/dev/null/pipelines"] {
-                let folder = PipelineCacheFolder(path: path)
+                let folder = DeviceCacheFolder(path: path)
                 #expect(!folder.store(data, for: identity), "\(path)")
                 #expect(folder.data(for: identity) == [], "\(path)")
             }
@@ -105,11 +105,11 @@ struct PipelineCacheTests {
     @Test("Files above the limit are neither written nor read")
     func limits() throws {
         try withScratchFolder { scratch in
-            let small = PipelineCacheFolder(path: scratch, fileByteLimit: 500)
+            let small = DeviceCacheFolder(path: scratch, fileByteLimit: 500)
             #expect(!small.store(data, for: identity))
             let files = try fileNames(in: scratch)
             #expect(files.isEmpty)
-            #expect(PipelineCacheFolder(path: scratch).store(data, for: identity))
+            #expect(DeviceCacheFolder(path: scratch).store(data, for: identity))
             #expect(small.data(for: identity) == [])
         }
     }
@@ -117,7 +117,7 @@ struct PipelineCacheTests {
     @Test("The oldest files go when there are too many")
     func pruning() throws {
         try withScratchFolder { scratch in
-            let folder = PipelineCacheFolder(path: scratch, fileLimit: 3)
+            let folder = DeviceCacheFolder(path: scratch, fileLimit: 3)
             for age in 1...5 {
                 let path = "\(scratch)/old-\(age).bin"
                 try makeFile(path, [1])
@@ -135,7 +135,7 @@ struct PipelineCacheTests {
 
     @Test("Each device and driver has a file of its own")
     func names() throws {
-        let folder = PipelineCacheFolder(path: "/cache")
+        let folder = DeviceCacheFolder(path: "/cache")
         let other = try TestDevice.identity(like: identity) { $0[0] ^= 1 }
         #expect(folder.file(for: identity) != folder.file(for: other))
         #expect(folder.file(for: identity).hasPrefix("/cache/"))

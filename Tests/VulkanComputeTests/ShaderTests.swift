@@ -33,15 +33,15 @@ struct ShaderTests {
         let source = try Buffer(device, byteCount: alignment + 16, .upload)
         let target = try Buffer(device, byteCount: 32, .readback)
         let pipeline = try TestShader.texels.pipeline(device)
-        func read(_ format: TexelView.Format) throws -> [Float] {
+        func read(_ format: TexelFormat) throws -> [Float] {
             target.write([0, 0, 0, 0, 0, 0, 0, 0])
-            let view = try TexelView(source.range(alignment, 16), format)
+            let view = try TexelBufferView(source.range(alignment, 16), format)
             try device.run([
                 .dispatch(
                     .init(
                         name: "texels", pipeline, [.storage(target.all), .texels(view)],
                         pushConstants: [UInt32(16 / format.byteCount)],
-                        groups: (1, 1, 1), reads: [view.range], writes: [target.all]))
+                        workgroups: (1, 1, 1), reads: [view.range], writes: [target.all]))
             ])
             return target.words.map(Float.init(bitPattern:))
         }
@@ -52,7 +52,7 @@ struct ShaderTests {
         let halves: [UInt16] = [0x3c00, 0xc000, 0x3800, 0x7bff, 0x0001, 0x8000, 0x7c00, 0x0000]
         place.copyMemory(from: halves, byteCount: 16)
         #expect(try read(.float16x4) == [1, -2, 0.5, 65_504, 0x1p-24, -0.0, .infinity, 0])
-        #expect(TexelView.Format.float32x4.byteCount == 16 && TexelView.Format.float16x4.byteCount == 8)
+        #expect(TexelFormat.float32x4.byteCount == 16 && TexelFormat.float16x4.byteCount == 8)
     }
 
     @Test("An array of uniform blocks: each its own range, a short list filled up with its last")
@@ -71,7 +71,7 @@ struct ShaderTests {
                 .dispatch(
                     .init(
                         name: "blocks", pipeline, [.storage(target.all), .uniform(ranges)], pushConstants: [],
-                        groups: (3, 1, 1), reads: [], writes: [target.all]))
+                        workgroups: (3, 1, 1), reads: [], writes: [target.all]))
             ])
             return target.words
         }
@@ -86,7 +86,7 @@ struct ShaderTests {
         let values = try Buffer.of([1], device)
         let other = try Buffer(device, byteCount: 4, .device)
         let pipeline = try TestShader.scale.pipeline(device, constants: [64, 2])
-        let recorded = try RecordedCommands(
+        let recorded = try CommandBuffer(
             device, [.scale(pipeline, values.all, to: other.all), .copy(from: other.all, to: values.all)])
         #expect(recorded.dispatchCount == 1)
         #expect(recorded.barrierCount == 1)
@@ -103,17 +103,17 @@ struct ShaderTests {
         let device = try TestDevice.open()
         let buffer = try Buffer.of([1], device)
         let pipeline = try TestShader.scale.pipeline(device, constants: [64, 2])
-        func dispatch(_ groups: (Int, Int, Int), push: [UInt32] = [1, 0]) -> Command {
+        func dispatch(_ workgroups: (Int, Int, Int), push: [UInt32] = [1, 0]) -> Command {
             .dispatch(
                 .init(
                     name: "logits", pipeline, [.storage(buffer.all), .storage(buffer.all)], pushConstants: push,
-                    groups: (groups.0, groups.1, groups.2), reads: [], writes: []))
+                    workgroups: (workgroups.0, workgroups.1, workgroups.2), reads: [], writes: []))
         }
         for command in [
             dispatch((0, 1, 1)), dispatch((1, 1, device.physical.limits.workgroupCount[2] + 1)),
             dispatch((1, 1, 1), push: [1]), dispatch((1, 1, 1), push: [1, 2, 3]),
         ] {
-            let error = #expect(throws: VulkanError.self) { try RecordedCommands(device, [command]) }
+            let error = #expect(throws: VulkanError.self) { try CommandBuffer(device, [command]) }
             #expect("\(try #require(error))".contains("logits"))
         }
     }
@@ -123,11 +123,12 @@ struct ShaderTests {
         let device = try TestDevice.open()
         let buffer = try Buffer(device, byteCount: 64, .device)
         let pipeline = try TestShader.texels.pipeline(device)
-        for format in [TexelView.Format.float32x4, .float16x4] {
-            let view = try TexelView(buffer.all, format)
+        for format in [TexelFormat.float32x4, .float16x4] {
+            let view = try TexelBufferView(buffer.all, format)
             let count = 64 / format.byteCount
             let dispatch = Command.Dispatch(
-                name: "logits", pipeline, [.storage(buffer.all), .texels(view)], pushConstants: [1], groups: (1, 1, 1),
+                name: "logits", pipeline, [.storage(buffer.all), .texels(view)], pushConstants: [1],
+                workgroups: (1, 1, 1),
                 reads: [], writes: [])
             var limits = device.physical.limits
             (limits.storageBufferRange, limits.texelBufferElements) = (64, count)
@@ -150,7 +151,7 @@ struct ShaderTests {
             bindings: [.storageBuffer, .storageBuffer, .texelBuffer, .uniformBuffer(count: 3)],
             pushConstantsByteCount: 8)
         #expect(fitting.obstacle(limits) == nil)
-        for binding in [ShaderInterface.Binding.storageBuffer, .texelBuffer, .uniformBuffer(count: 1)] {
+        for binding in [DescriptorType.storageBuffer, .texelBuffer, .uniformBuffer(count: 1)] {
             var interface = fitting
             interface.bindings.append(binding)
             #expect(interface.obstacle(limits) != nil, "\(binding)")
@@ -171,9 +172,9 @@ struct ShaderTests {
         let pipeline = try TestShader.slow.pipeline(device)
         let slow = Command.dispatch(
             .init(
-                name: "slow", pipeline, [.storage(buffer.all)], pushConstants: [2_000_000], groups: (1, 1, 1),
+                name: "slow", pipeline, [.storage(buffer.all)], pushConstants: [2_000_000], workgroups: (1, 1, 1),
                 reads: [], writes: [buffer.all]))
-        let recorded = try RecordedCommands(
+        let recorded = try CommandBuffer(
             device, [.timestamp(index: 0), slow, .timestamp(index: 1), .timestamp(index: 2)], timestamps: stamps)
         let submission = try Submission(device)
         let clock = ContinuousClock()

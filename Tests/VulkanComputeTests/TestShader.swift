@@ -63,7 +63,7 @@ extension Command {
         return .dispatch(
             Dispatch(
                 name: "scale", pipeline, [.storage(destination), .storage(source)],
-                pushConstants: [UInt32(count), offset], groups: ((count + 63) / 64, 1, 1), reads: [source],
+                pushConstants: [UInt32(count), offset], workgroups: ((count + 63) / 64, 1, 1), reads: [source],
                 writes: [destination]))
     }
 }
@@ -71,8 +71,8 @@ extension Command {
 extension LogicalDevice {
     /// Records, submits and waits.
     @discardableResult
-    func run(_ commands: [Command]) throws -> RecordedCommands {
-        let recorded = try RecordedCommands(self, commands)
+    func run(_ commands: [Command]) throws -> CommandBuffer {
+        let recorded = try CommandBuffer(self, commands)
         let submission = try Submission(self)
         try submission.submit(recorded)
         try submission.wait(nanoseconds: 20_000_000_000)

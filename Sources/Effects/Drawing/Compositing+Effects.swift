@@ -7,7 +7,7 @@ extension Compositing {
     /// a new one. A picture's own alpha is multiplied in, so that a hole stays a hole; what is transparent is black.
     ///
     /// - Parameter matte: Of the picture's size.
-    public static func cutout(_ picture: Image, matte: Matte) -> Image {
+    package static func cutout(_ picture: Image, matte: Matte) -> Image {
         draw(picture, matte, PixelPassPlan(picture.size, over: nil))
     }
 

@@ -4,7 +4,7 @@ import Imaging
 ///
 /// Small pure functions with one rounding rule, "half up after the division by 255", which the shaders repeat within
 /// one level. Masks have the picture's size, one value a pixel, rows from the top without padding.
-public enum Compositing {
+package enum Compositing {
     /// The picture, put over `background` where it is transparent, with each class's colour laid over it; RGB.
     ///
     /// `(color * opacity + picture * (255 - opacity)) / 255` a channel; class 0 is the background and stays as it is.
@@ -12,7 +12,7 @@ public enum Compositing {
     /// - Parameters:
     ///   - categories: Class indices.
     ///   - opacity: 0 shows the picture, 1 the colours; rounded to 1/255.
-    public static func overlay(
+    package static func overlay(
         _ picture: Image, categories: UnsafeBufferPointer<UInt8>, palette: Palette, opacity: Float = 0.5,
         over background: RGBColor = .white
     ) -> Image {
@@ -47,7 +47,7 @@ public enum Compositing {
     /// nothing hidden is handed on.
     ///
     /// - Parameter alpha: Opacity of each pixel.
-    public static func cutout(_ picture: Image, alpha mask: UnsafeBufferPointer<UInt8>) -> Image {
+    package static func cutout(_ picture: Image, alpha mask: UnsafeBufferPointer<UInt8>) -> Image {
         precondition(mask.count == picture.size.pixelCount, "the mask has another size than the picture")
         var result = picture.converted(to: .rgba)
         let stride = result.rowStride
@@ -70,7 +70,7 @@ public enum Compositing {
     }
 
     /// Confidences as a gray picture: `confidence * 255` rounded half up, clamped to 0 ... 1; 0 for a NaN.
-    public static func grayPlane(_ confidences: UnsafeBufferPointer<Float>, size: PixelSize) -> Image {
+    package static func grayPlane(_ confidences: UnsafeBufferPointer<Float>, size: PixelSize) -> Image {
         precondition(confidences.count == size.pixelCount, "the plane has another size")
         return Image(size, .gray) { bytes in
             for index in bytes.indices { bytes[index] = byte(fraction: confidences[index]) }

@@ -50,6 +50,19 @@ package struct PictureDrawing: Sendable {
     }
 }
 
+/// Draws pictures.
+package protocol PictureDrawer: Sendable {
+    /// Draws a picture, as `PictureDrawing.drawn()` does it on the processor, within one level. May be called from any thread.
+    func draw(_ drawing: PictureDrawing) -> Image
+}
+
+/// Draws on the processor.
+package struct ProcessorDrawer: PictureDrawer {
+    package init() {}
+
+    package func draw(_ drawing: PictureDrawing) -> Image { drawing.drawn() }
+}
+
 /// The colours of an overlay.
 package struct OverlayColors: Hashable, Sendable {
     /// A colour for each class.

@@ -35,7 +35,7 @@ public struct EdgeOptions: Hashable, Sendable {
     }
 
     /// What is wrong with the numbers, as a sentence. Nil: nothing is.
-    public var fault: String? {
+    package var fault: String? {
         if !Self.thresholdRange.contains(threshold) { return "the edge's threshold is 0.05 to 0.95, not \(threshold)" }
         if !Self.shiftRange.contains(shift) { return "the edge's shift is -200 to 200 pixels, not \(shift)" }
         if !Self.featherRange.contains(feather) { return "the edge's feather is 0 to 200 pixels, not \(feather)" }

@@ -1,27 +1,27 @@
 import Imaging
 
 /// The opacity of a subject at each pixel of a picture: 0 is background, 255 subject, in between is the edge.
-public struct Matte: Hashable, Sendable {
+package struct Matte: Hashable, Sendable {
     /// Columns and rows.
-    public let size: PixelSize
+    package let size: PixelSize
     /// Opacities, row by row without padding.
-    public internal(set) var opacities: [UInt8]
+    package internal(set) var opacities: [UInt8]
 
     /// Creates a matte; the number of opacities must fit.
-    public init(size: PixelSize, opacities: [UInt8]) {
+    package init(size: PixelSize, opacities: [UInt8]) {
         precondition(opacities.count == size.pixelCount, "opacities of another size")
         self.size = size
         self.opacities = opacities
     }
 
     /// The opacity at a pixel.
-    public subscript(x: Int, y: Int) -> UInt8 {
+    package subscript(x: Int, y: Int) -> UInt8 {
         precondition((0..<size.width).contains(x) && (0..<size.height).contains(y))
         return opacities[y * size.width + x]
     }
 
     /// The matte as a gray picture.
-    public var image: Image { Image(size, .gray) { _ = $0.update(fromContentsOf: opacities) } }
+    package var image: Image { Image(size, .gray) { _ = $0.update(fromContentsOf: opacities) } }
 }
 
 /// A picture at the size at which its edges are looked for, and the subject's confidences there.

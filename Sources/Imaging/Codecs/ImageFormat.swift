@@ -10,7 +10,7 @@ public enum ImageFormat: String, CaseIterable, Hashable, Sendable {
     case npy
 
     /// The name people know it by.
-    public var title: String {
+    package var title: String {
         switch self {
         case .png: "PNG"
         case .jpeg: "JPEG"
@@ -23,7 +23,7 @@ public enum ImageFormat: String, CaseIterable, Hashable, Sendable {
     public var hasAlpha: Bool { self == .png || self == .webp }
 
     /// The longest side that the format can hold.
-    public var maxSide: Int {
+    package var maxSide: Int {
         switch self {
         case .png, .npy: 0x7fff_ffff
         case .jpeg: 65_500  // libjpeg's JPEG_MAX_DIMENSION
@@ -45,7 +45,7 @@ public enum ImageFormat: String, CaseIterable, Hashable, Sendable {
     /// The format that a file name's extension asks for.
     ///
     /// - Throws: `ImageError` that lists the known extensions.
-    public static func forWriting(path: String) throws(ImageError) -> ImageFormat {
+    package static func forWriting(path: String) throws(ImageError) -> ImageFormat {
         guard let format = ImageFormat(path: path) else {
             let found = fileExtension(of: path)
             throw ImageError(path, .unknownExtension(found.isEmpty ? "" : "." + found))
@@ -54,7 +54,7 @@ public enum ImageFormat: String, CaseIterable, Hashable, Sendable {
     }
 
     /// What the bytes are, by their signature and never by a name; nil for anything that is not read here.
-    public static func sniff(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
+    package static func sniff(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
         if bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) { return .png }
         if bytes.starts(with: [0xff, 0xd8, 0xff]) { return .jpeg }
         if bytes.count >= 12, bytes.starts(with: "RIFF".utf8), bytes[8..<12].elementsEqual("WEBP".utf8) {

@@ -2,9 +2,9 @@
 /// fastest.
 ///
 /// Source: numpy.lib.format.
-public enum NPY {
+package enum NPY {
     /// The bytes in front of float32 values of a shape, for instance [height, width, classes].
-    public static func header(shape: [Int]) -> [UInt8] {
+    package static func header(shape: [Int]) -> [UInt8] {
         let sides = shape.map(String.init).joined(separator: ", ") + (shape.count == 1 ? "," : "")
         var text = "{'descr': '<f4', 'fortran_order': False, 'shape': (\(sides)), }"
         // Magic, version and length take 10 bytes; spaces and a newline fill up to a multiple of 64.
@@ -15,7 +15,7 @@ public enum NPY {
     }
 
     /// A whole file of float32 values; as many as the sides' product.
-    public static func encode(_ values: UnsafeBufferPointer<Float>, shape: [Int]) -> [UInt8] {
+    package static func encode(_ values: UnsafeBufferPointer<Float>, shape: [Int]) -> [UInt8] {
         precondition(shape.reduce(1, *) == values.count, "\(values.count) values do not fill \(shape)")
         return header(shape: shape) + Array(UnsafeRawBufferPointer(values))
     }

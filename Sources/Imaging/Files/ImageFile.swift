@@ -44,7 +44,7 @@ public enum ImageFile {
     /// Reads a label picture: class indices from the palette indices (or gray levels) of a PNG, never from its colours.
     ///
     /// - Returns: A gray picture whose bytes are the stored indices, not scaled.
-    public static func readLabels(path: String, limits: ImageLimits = ImageLimits()) throws(ImageError) -> Image {
+    package static func readLabels(path: String, limits: ImageLimits = ImageLimits()) throws(ImageError) -> Image {
         let file = try InputFile(path: path, limit: limits.maxByteCount) { start, name throws(ImageError) in
             guard try format(of: start, name: name, limits: limits) == .png else {
                 throw ImageError(name, .unsupported("a label picture other than PNG"))

@@ -67,5 +67,3 @@ struct InputFile: ~Copyable {
         try body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
 }
-
-/// What `errno` says, in the system's words.

@@ -2,7 +2,7 @@ import Base
 import Glibc
 
 /// Writes files whole or not at all.
-public enum OutputFile {
+package enum OutputFile {
     /// Writes bytes to a file, replacing what was there in one step; `-` is standard output.
     ///
     /// The bytes go to a file without a name in the same folder, which gets its name when it is whole: nobody ever sees
@@ -11,14 +11,14 @@ public enum OutputFile {
     ///
     /// A file that is replaced keeps its permissions. A symbolic link is followed, a device or pipe written to
     /// directly.
-    public static func write(_ bytes: [UInt8], to path: String) throws(ImageError) {
+    package static func write(_ bytes: [UInt8], to path: String) throws(ImageError) {
         try bytes.withUnsafeBufferPointer { buffer throws(ImageError) in
             try write([UnsafeRawBufferPointer(buffer)], to: path)
         }
     }
 
     /// Writes pieces one after the other, for instance a header and values that need not be copied together.
-    public static func write(_ pieces: [UnsafeRawBufferPointer], to path: String) throws(ImageError) {
+    package static func write(_ pieces: [UnsafeRawBufferPointer], to path: String) throws(ImageError) {
         if path == "-" { return try write(pieces, to: STDOUT_FILENO, name: "standard output") }
 
         if let descriptor = try openSpecial(path) {

@@ -27,7 +27,7 @@ public struct Palette: Hashable, Sendable {
     }
 
     /// Gives some classes other colours.
-    public mutating func recolor(_ replacements: [Int: RGBColor]) {
+    package mutating func recolor(_ replacements: [Int: RGBColor]) {
         for (index, color) in replacements where index >= 0 {
             while colors.count <= index { colors.append(self[colors.count]) }
             colors[index] = color

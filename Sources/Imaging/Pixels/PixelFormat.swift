@@ -66,7 +66,7 @@ public struct RGBColor: Hashable, Sendable, CustomStringConvertible {
     /// 255, 255, 255.
     public static let white = RGBColor(red: 255, green: 255, blue: 255)
     /// 127, 127, 127: DeepLab's mean pixel, which `x / 127.5 - 1` takes to about zero.
-    public static let middleGray = RGBColor(red: 127, green: 127, blue: 127)
+    package static let middleGray = RGBColor(red: 127, green: 127, blue: 127)
 }
 
 /// Width and height of a picture in pixels.

@@ -22,21 +22,21 @@ public enum Fit: String, CaseIterable, Hashable, Sendable {
 ///
 /// Both rectangles are in whole pixels. `stretch` has the whole of both, `letterbox` the whole picture, `crop` the
 /// whole input. A single tile is stretched.
-public struct FitGeometry: Hashable, Sendable {
+package struct FitGeometry: Hashable, Sendable {
     /// Size of the picture, upright.
-    public let picture: PixelSize
+    package let picture: PixelSize
     /// Size of the network's input.
-    public let network: PixelSize
+    package let network: PixelSize
     /// The part of the picture that the network sees.
-    public let source: PixelRect
+    package let source: PixelRect
     /// The part of the network's input that shows it.
-    public let target: PixelRect
+    package let target: PixelRect
 
     /// Places a picture in a network's input; all sides are at least 1.
     ///
     /// Lengths that do not come out whole are rounded to the nearest, half up, and are at least 1; an odd rest goes
     /// right or below.
-    public init(_ fit: Fit, picture: PixelSize, network: PixelSize) {
+    package init(_ fit: Fit, picture: PixelSize, network: PixelSize) {
         self.picture = picture
         self.network = network
         // Positive where the picture is wider in proportion than the input.
@@ -62,7 +62,7 @@ public struct FitGeometry: Hashable, Sendable {
     ///
     /// Pixel centres: 0 is the middle of the first pixel, so the left edge of the picture is -0.5. Positions outside
     /// `target` were not seen by the network.
-    public func networkPosition(x: Double, y: Double) -> (x: Double, y: Double) {
+    package func networkPosition(x: Double, y: Double) -> (x: Double, y: Double) {
         (
             FitGeometry.map(x, from: source.x, source.width, to: target.x, target.width),
             FitGeometry.map(y, from: source.y, source.height, to: target.y, target.height)
@@ -70,7 +70,7 @@ public struct FitGeometry: Hashable, Sendable {
     }
 
     /// The picture's column and row, in pixel centres, for a column and row of the network's input.
-    public func picturePosition(x: Double, y: Double) -> (x: Double, y: Double) {
+    package func picturePosition(x: Double, y: Double) -> (x: Double, y: Double) {
         (
             FitGeometry.map(x, from: target.x, target.width, to: source.x, source.width),
             FitGeometry.map(y, from: target.y, target.height, to: source.y, source.height)

@@ -1,7 +1,7 @@
 /// Turns 8-bit pixels into what a network reads: `byte * scale[c] + bias[c]` in float32, rounded once.
-public struct Normalization: Sendable {
+package struct Normalization: Sendable {
     /// Order of a network's input channels.
-    public enum Order: String, CaseIterable, Hashable, Sendable {
+    package enum Order: String, CaseIterable, Hashable, Sendable {
         /// Red, green, blue.
         case rgb = "RGB"
         /// Blue, green, red.
@@ -10,14 +10,11 @@ public struct Normalization: Sendable {
         case gray = "GRAY"
 
         /// Channels of the input.
-        public var channelCount: Int { self == .gray ? 1 : 3 }
-
-        /// The layout of the bytes that are normalised to this order.
-        public var pixelFormat: PixelFormat { self == .gray ? .gray : .rgb }
+        package var channelCount: Int { self == .gray ? 1 : 3 }
     }
 
     /// Order of the channels that are made.
-    public let order: Order
+    package let order: Order
     /// The normalised value of every byte, 256 for each channel in the order of the result.
     private let tables: [Float]
 
@@ -26,14 +23,14 @@ public struct Normalization: Sendable {
     /// - Parameters:
     ///   - scale: A factor for each channel, in `order`.
     ///   - bias: A summand for each channel, in `order`.
-    public init(order: Order, scale: [Float], bias: [Float]) {
+    package init(order: Order, scale: [Float], bias: [Float]) {
         precondition(scale.count == order.channelCount && bias.count == order.channelCount, "one value a channel")
         self.order = order
         tables = zip(scale, bias).flatMap { scale, bias in (0..<256).map { bias.addingProduct(Float($0), scale) } }
     }
 
-    /// Normalises pixels: `order.pixelFormat` bytes to as many floats in `order`, height x width x channels both.
-    public func apply(_ bytes: UnsafeBufferPointer<UInt8>, into floats: UnsafeMutableBufferPointer<Float>) {
+    /// Normalises pixels, height x width x channels: gray bytes for `.gray`, else RGB, to as many floats in `order`.
+    package func apply(_ bytes: UnsafeBufferPointer<UInt8>, into floats: UnsafeMutableBufferPointer<Float>) {
         precondition(bytes.count % order.channelCount == 0 && floats.count >= bytes.count, "sizes do not agree")
         guard let from = bytes.baseAddress, let to = floats.baseAddress else { return }
         tables.withUnsafeBufferPointer { tables in

@@ -1,15 +1,15 @@
 /// Brings pictures of one size to the network's size: 8-bit RGB or gray, height x width x channels.
 ///
 /// Tables and working memory are made once. An instance is used by one thread at a time.
-public final class Preprocessor {
+package final class Preprocessor {
     /// Where the picture lies in the input; masks go back the same way.
-    public let geometry: FitGeometry
+    package let geometry: FitGeometry
     /// `.rgb` or `.gray`.
-    public let format: PixelFormat
+    package let format: PixelFormat
     /// What shows through transparent pixels.
-    public let background: RGBColor
+    package let background: RGBColor
     /// The bars of a letterbox.
-    public let padding: RGBColor
+    package let padding: RGBColor
 
     private let resizer: Resizer
 
@@ -22,7 +22,7 @@ public final class Preprocessor {
     ///   - format: What the network is given: `.rgb` or `.gray`.
     ///   - background: What shows through transparent pixels: white by default, as most programs show cut-outs.
     ///   - padding: Colour of a letterbox's bars: DeepLab's mean pixel by default.
-    public init(
+    package init(
         picture: PixelSize, network: PixelSize, fit: Fit = .stretch, format: PixelFormat = .rgb,
         background: RGBColor = .white, padding: RGBColor = .middleGray
     ) {
@@ -35,12 +35,12 @@ public final class Preprocessor {
     }
 
     /// Bytes of one input.
-    public var byteCount: Int { geometry.network.pixelCount * format.channelCount }
+    package var byteCount: Int { geometry.network.pixelCount * format.channelCount }
 
     /// Writes the network's input for a picture of the size and any layout.
     ///
     /// - Parameter destination: `byteCount` bytes.
-    public func prepare(_ picture: ImageView, into destination: UnsafeMutableBufferPointer<UInt8>) {
+    package func prepare(_ picture: ImageView, into destination: UnsafeMutableBufferPointer<UInt8>) {
         precondition(picture.size == geometry.picture, "the picture is \(picture.size), expected \(geometry.picture)")
         precondition(destination.count >= byteCount, "the destination is too small")
         let channels = format.channelCount
@@ -54,7 +54,7 @@ public final class Preprocessor {
     }
 
     /// Writes the network's input for a picture.
-    public func prepare(_ picture: Image) -> Image {
+    package func prepare(_ picture: Image) -> Image {
         picture.withView { view in Image(geometry.network, format) { prepare(view, into: $0) } }
     }
 

@@ -6,13 +6,13 @@
 ///
 /// Tables and working memory are made once, so that a call allocates nothing. Source rows are read once, from the
 /// top, and only those that the result depends on. An instance is used by one thread at a time.
-public final class Resizer {
+package final class Resizer {
     /// Size of the pictures that are read.
-    public let source: PixelSize
+    package let source: PixelSize
     /// Size of the pictures that are made.
-    public let target: PixelSize
+    package let target: PixelSize
     /// Layout of the pictures that are made: gray, RGB or RGBA.
-    public let format: PixelFormat
+    package let format: PixelFormat
 
     /// nil where the axis stays as it is.
     private let columnTaps, rowTaps: ResampleTaps?
@@ -31,7 +31,7 @@ public final class Resizer {
     /// Prepares for resizing from one size to another; all sides are at least 1.
     ///
     /// - Parameter format: What to make: `.gray`, `.rgb` or `.rgba`.
-    public init(from source: PixelSize, to target: PixelSize, format: PixelFormat = .rgb) {
+    package init(from source: PixelSize, to target: PixelSize, format: PixelFormat = .rgb) {
         precondition(min(source.width, source.height, target.width, target.height) > 0, "sides are positive")
         precondition(format != .bgr && format != .bgra, "resizing makes gray, RGB or RGBA")
         self.source = source
@@ -60,7 +60,7 @@ public final class Resizer {
     ///
     /// Pillow does so since version 13 where the height shrinks by more than twice what the width does
     /// (python-pillow/Pillow, pull request 9549); older versions pass horizontally first always.
-    public static func isVerticalFirst(from source: PixelSize, to target: PixelSize) -> Bool {
+    package static func isVerticalFirst(from source: PixelSize, to target: PixelSize) -> Bool {
         let (columns, rows) = (source.width - target.width, source.height - target.height)
         return rows > 0 && rows > 2 * columns
     }
@@ -72,7 +72,7 @@ public final class Resizer {
     ///   - background: What shows through transparent pixels when the result has no alpha.
     ///   - destination: At least (target.height - 1) * rowStride + target.width * channels bytes.
     ///   - rowStride: Bytes from row to row in the destination; as many as the pixels need when nil.
-    public func resize(
+    package func resize(
         _ picture: ImageView, over background: RGBColor = .white,
         into destination: UnsafeMutableBufferPointer<UInt8>, rowStride: Int? = nil
     ) {

@@ -11,7 +11,7 @@ extension Graph {
     package func delayingBroadcasts() -> Graph {
         var graph = self
         graph.layers = []
-        var names = NameSource(self)
+        var names = NameGenerator(self)
         var broadcasts: [TensorID: Layer] = [:]
 
         /// The 1x1 tensor of which all pixels of a tensor are copies.

@@ -15,7 +15,7 @@ extension Graph {
     package func foldingConstantBranches() -> Graph {
         var graph = self
         graph.layers = []
-        var names = NameSource(self)
+        var names = NameGenerator(self)
         let writers = self.writers
         let useCounts = self.useCounts
         for layer in layers {
@@ -33,7 +33,7 @@ extension Graph {
 
     /// The layers that take the place of `layer`, nil where there is nothing to fold.
     private mutating func foldConstantBranches(
-        of concatenation: Layer, into layer: Layer, writers: [Int?], in original: Graph, _ names: inout NameSource
+        of concatenation: Layer, into layer: Layer, writers: [Int?], in original: Graph, _ names: inout NameGenerator
     ) -> [Layer]? {
         guard case .concatenate = concatenation.operation, concatenation.isBare, layer.pictureBias == nil,
             case .convolution(let convolution) = layer.operation, convolution.isPointwise

@@ -1,9 +1,8 @@
 extension Graph {
     /// The same network with less work: every pass that gives the same values, up to the order of summation.
     ///
-    /// The order matters: a pool must be known as global and a broadcast must have been pushed behind what can be
-    /// computed once before a branch is seen to be constant; an addition can be fused only when the layer before it
-    /// has the activation that it will keep.
+    /// The order matters. A branch is seen to be constant by its global pool and its broadcast, so those come first. An
+    /// addition is fused into a layer without an activation, so activations have been fused before.
     package func optimized() -> Graph {
         removingDeadLayers()
             .recognizingGlobalPools()

@@ -11,7 +11,7 @@ extension Graph {
     package func delayingResizes() -> Graph {
         var graph = self
         graph.layers = []
-        var names = NameSource(self)
+        var names = NameGenerator(self)
         let useCounts = self.useCounts
         /// The resizes that only one layer reads, by their results.
         var resizes: [TensorID: Layer] = [:]

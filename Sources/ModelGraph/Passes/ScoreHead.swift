@@ -3,43 +3,39 @@
 /// Scores are computed on a small map, DeepLabV3's on 33x33, and enlarged. Who wants only the best class of each pixel,
 /// or the scores at a picture's own size, computes both from the small map without a full-size tensor of scores.
 package struct ScoreHead: Sendable {
-    /// One bilinear resize without antialiasing.
     package struct Resize: Hashable, Sendable {
-        /// Size of the result.
         package var extent: Extent
         /// Where its pixels lie in the input.
         package var convention: ResizeConvention
 
-        /// Creates a resize.
         package init(extent: Extent, convention: ResizeConvention) {
             self.extent = extent
             self.convention = convention
         }
     }
 
-    /// A function of the enlarged scores of one pixel.
-    package enum Activation: String, Hashable, Sendable {
-        /// The scores as they are.
-        case none
-        /// exp(x - max) / sum over the channels.
-        case softmax
-        /// 1 / (1 + exp(-x)) of each channel.
-        case sigmoid
-    }
-
     /// The resizes, first to last; empty where the trunk's output has the model's size already.
     package var resizes: [Resize]
     /// Applied after the last resize.
-    package var activation: Activation
+    package var activation: HeadActivation
     /// Names of the layers of the model file that are done by the head.
     package var members: [String]
 
-    /// Creates a head.
-    package init(resizes: [Resize] = [], activation: Activation = .none, members: [String] = []) {
+    package init(resizes: [Resize] = [], activation: HeadActivation = .none, members: [String] = []) {
         self.resizes = resizes
         self.activation = activation
         self.members = members
     }
+}
+
+/// A function of the enlarged scores of one pixel.
+package enum HeadActivation: String, Hashable, Sendable {
+    /// The scores as they are.
+    case none
+    /// exp(x - max) / sum over the channels.
+    case softmax
+    /// 1 / (1 + exp(-x)) of each channel.
+    case sigmoid
 }
 
 extension Graph {

@@ -1,7 +1,7 @@
 extension ModelSummary {
     /// The layers after all passes, one a line; what does the work of several layers of the file has all their names.
     package var layerTable: String {
-        var table = TextTable([.right, .left, .right, .right, .right, .left, .left])
+        var table = AlignedText([.right, .left, .right, .right, .right, .left, .left])
         table.append("#", "operator", "result", "multiply-adds", "parameters", "details", "layer")
         for (index, layer) in optimized.layers.enumerated() {
             let macCount = optimized.macCount(of: layer)
@@ -15,6 +15,6 @@ extension ModelSummary {
                 layer.parameterCount == 0 ? "" : grouped(layer.parameterCount), details.joined(separator: ", "),
                 layer.members == [layer.name] ? layer.name : layer.members.joined(separator: " + "))
         }
-        return table.lines().joined(separator: "\n")
+        return table.lines.joined(separator: "\n")
     }
 }

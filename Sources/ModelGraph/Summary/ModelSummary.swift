@@ -2,11 +2,9 @@
 package struct ModelSummary: Sendable, CustomStringConvertible {
     /// What the passes change.
     package struct Cost: Hashable, Sendable {
-        /// Number of layers.
         package var layerCount: Int
         /// Multiply-accumulate operations for one picture.
         package var macCount: Int
-        /// Weights and biases.
         package var parameterCount: Int
         /// Bytes of the arena for one picture in float32, as the memory planner places the tensors.
         package var arenaByteCount: Int
@@ -23,7 +21,6 @@ package struct ModelSummary: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The model.
     package let model: Model
     /// Its graph after all passes.
     package let optimized: Graph
@@ -56,7 +53,7 @@ package struct ModelSummary: Sendable, CustomStringConvertible {
     }
 
     private func facts(_ file: [String]) -> [String] {
-        var table = TextTable([.left, .left])
+        var table = AlignedText([.left, .left])
         for (index, line) in file.enumerated() { table.append(index == 0 ? "file" : "", line) }
         let source = model.source
         let origin = [source.file, source.licence].compactMap(\.self).joined(separator: ", ")
@@ -73,7 +70,7 @@ package struct ModelSummary: Sendable, CustomStringConvertible {
             table.append(index == 0 ? "labels" : "", line)
         }
         table.append("parameters", "\(grouped(fileCost.parameterCount)), stored as \(storedTypes)")
-        return table.lines(indent: "  ")
+        return table.lines.map { "  " + $0 }
     }
 
     /// The formula that makes bytes the network's input.
@@ -97,7 +94,7 @@ package struct ModelSummary: Sendable, CustomStringConvertible {
     }
 
     private func costs() -> [String] {
-        var table = TextTable([.left, .right, .right, .right])
+        var table = AlignedText([.left, .right, .right, .right])
         let costs = [fileCost, optimizedCost, trunkCost]
         table.append("", "as in the file", "after passes", "without its head")
         func add(_ title: String, _ value: (Cost) -> String) {
@@ -107,11 +104,11 @@ package struct ModelSummary: Sendable, CustomStringConvertible {
         add("multiply-adds") { operationText($0.macCount) }
         add("arena, float32") { byteText($0.arenaByteCount) }
         add("tensors unshared") { byteText($0.tensorByteCount) }
-        return table.lines(indent: "  ")
+        return table.lines.map { "  " + $0 }
     }
 
     private func operators() -> [String] {
-        var table = TextTable([.left, .right, .right, .right, .right, .right])
+        var table = AlignedText([.left, .right, .right, .right, .right, .right])
         table.append("operator", "layers", "multiply-adds", "", "after passes", "multiply-adds")
         let before = Self.kinds(model.graph)
         let after = Self.kinds(optimized)
@@ -127,7 +124,7 @@ package struct ModelSummary: Sendable, CustomStringConvertible {
                 name, first.count == 0 ? "" : "\(first.count)", work(first.macCount), share,
                 second.count == 0 ? "" : "\(second.count)", work(second.macCount))
         }
-        return table.lines(indent: "  ")
+        return table.lines.map { "  " + $0 }
     }
 
     private struct Kind {

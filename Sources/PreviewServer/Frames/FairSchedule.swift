@@ -1,11 +1,12 @@
-/// Whose frame is decoded and whose goes through the network next.
+/// Whose frame is decoded, whose goes through the network and whose is answered next.
 ///
-///     waiting ── decoded ahead of time ── in the network
-///     1 each     1 each, few in all       1 each, `networkLimit` in all
+///     waiting ── decoded ahead of time ── in the network ───────────── answered
+///     1 each     1 each, few in all       1 each, `networkLimit` in all    1 each, `answerLimit` in all
 ///
-/// Clients take turns. Of each at most two frames are under way, and a third replaces the one that is not in the network
-/// yet: the newest wins. One frame of each is decoded at a time, and one large one in all, so that those that take long leave room
-/// for others. A pure value without threads, so that its rules can be tested alone.
+/// Clients take turns. Of each at most two frames are on their way to masks, and a third replaces the one that is not in the
+/// network yet: the newest wins. One frame of each is decoded at a time, and one large one in all, so that those that take long
+/// leave room for others. A client's answers keep their order; while one waits for the one before it, no frame of that client
+/// enters the network. A pure value without threads, so that its rules can be tested alone.
 package struct FairSchedule<Job> {
     private struct Client {
         var waiting: (job: Job, isLarge: Bool)?
@@ -19,6 +20,8 @@ package struct FairSchedule<Job> {
     package let preparedLimit: Int
     /// Frames in the network at once, over all clients.
     package let networkLimit: Int
+    /// Frames that are answered at once, over all clients.
+    package let answerLimit: Int
 
     private var clients: [Int: Client] = [:]
     private var nextClient = 1
@@ -32,11 +35,16 @@ package struct FairSchedule<Job> {
     private var networkCount = 0
     /// The large frame that is being decoded.
     private var largeTicket: Int?
+    /// Frames that are through the network, in the order in which they were.
+    private var unanswered: [(job: Job, client: Int)] = []
+    /// Clients one of whose frames is being answered; they may have gone.
+    private var answering: Set<Int> = []
 
     /// Creates a schedule without clients.
-    package init(preparedLimit: Int, networkLimit: Int) {
+    package init(preparedLimit: Int, networkLimit: Int, answerLimit: Int) {
         self.preparedLimit = preparedLimit
         self.networkLimit = networkLimit
+        self.answerLimit = answerLimit
     }
 
     /// Adds somebody who has frames.
@@ -46,7 +54,7 @@ package struct FairSchedule<Job> {
         return nextClient
     }
 
-    /// Forgets a client and its frames that are not in the network.
+    /// Forgets a client and its frames that have not come into the network; the others are answered.
     ///
     /// - Returns: Those frames.
     @discardableResult
@@ -124,9 +132,9 @@ package struct FairSchedule<Job> {
 
     /// The next frame for the network. Nil: none is ready, or the network is busy.
     package mutating func takeForNetwork() -> (job: Job, client: Int)? {
-        guard networkCount < networkLimit,
-            let position = readyClients.firstIndex(where: { clients[$0]?.isInNetwork == false })
-        else { return nil }
+        guard networkCount < networkLimit, let position = readyClients.firstIndex(where: mayEnterNetwork) else {
+            return nil
+        }
         let id = readyClients.remove(at: position)
         guard let prepared = clients[id]?.prepared else { return nil }
         clients[id]?.prepared = nil
@@ -136,9 +144,35 @@ package struct FairSchedule<Job> {
         return (prepared.job, id)
     }
 
-    /// Notes that a frame is through the network.
-    package mutating func finishNetwork(of id: Int) {
+    private func mayEnterNetwork(_ id: Int) -> Bool {
+        clients[id]?.isInNetwork == false && !unanswered.contains { $0.client == id }
+    }
+
+    /// Notes that a frame is through the network and has to be answered.
+    package mutating func finishNetwork(_ job: Job, of id: Int) {
         networkCount -= 1
         clients[id]?.isInNetwork = false
+        unanswered.append((job, id))
+    }
+
+    /// The next frame to answer. Nil: none waits, or enough are being answered.
+    package mutating func takeForAnswer() -> (job: Job, client: Int)? {
+        guard answering.count < answerLimit,
+            let position = unanswered.firstIndex(where: { !answering.contains($0.client) })
+        else { return nil }
+        let next = unanswered.remove(at: position)
+        answering.insert(next.client)
+        return next
+    }
+
+    /// Notes that a frame is answered.
+    package mutating func finishAnswer(of id: Int) { answering.remove(id) }
+
+    /// Forgets all clients and all frames that wait for a step.
+    ///
+    /// - Returns: Those frames.
+    package mutating func removeAll() -> [Job] {
+        defer { unanswered = [] }
+        return clients.keys.sorted().flatMap { removeClient($0) } + unanswered.map(\.job)
     }
 }

@@ -1,3 +1,4 @@
+import Effects
 import Silhouette
 
 extension EffectSettings {
@@ -26,13 +27,6 @@ extension EffectSettings {
     }
 
     private mutating func set(_ name: String, to text: String) throws(WordError) {
-        func number(in range: ClosedRange<Float>) throws(WordError) -> Float {
-            guard let value = Float(text), range.contains(value) else {
-                throw WordError(
-                    "needs a number from \(range.lowerBound.shortText) to \(range.upperBound.shortText), not '\(text)'")
-            }
-            return value
-        }
         switch name {
         case "background":
             let background = try BackgroundSpecification(text)
@@ -45,11 +39,11 @@ extension EffectSettings {
                 throw WordError("is guided or plain, not '\(text)'")
             }
             edges = source
-        case "threshold": threshold = try number(in: EdgeOptions.thresholdRange)
-        case "shift": shift = try number(in: EdgeOptions.shiftRange)
-        case "feather": feather = try number(in: EdgeOptions.featherRange)
-        case "opacity": opacity = try number(in: OverlayStyle.opacityRange)
-        case "outline": outline = try number(in: OverlayStyle.outlineRange)
+        case "threshold": threshold = try Float(word: text, in: EdgeOptions.thresholdRange)
+        case "shift": shift = try Float(word: text, in: EdgeOptions.shiftRange)
+        case "feather": feather = try Float(word: text, in: EdgeOptions.featherRange)
+        case "opacity": opacity = try Float(word: text, in: OverlayStyle.opacityRange)
+        case "outline": outline = try Float(word: text, in: OverlayStyle.outlineRange)
         default: classColors.append(try ClassColor(text))
         }
     }

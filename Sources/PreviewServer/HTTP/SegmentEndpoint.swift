@@ -152,9 +152,9 @@ final class SegmentEndpoint: Sendable {
             throw Refusal(400, "output=composite needs background: \(EffectSettings.backgrounds)")
         }
         let classes = try classes(request, of: model)
-        var colors: [Int: RGBColor] = [:]
-        for entry in settings.classColors { colors[try index(of: entry.name, in: model)] = entry.color }
+        let colors: [Int: RGBColor]
         do throws(WordError) {
+            colors = try settings.colors(of: model.labels)
             try settings.check(output.rawValue, mark: "")
         } catch {
             throw Refusal(400, error.description)
@@ -166,43 +166,33 @@ final class SegmentEndpoint: Sendable {
         palette.recolor(colors)
         return Job(
             output: output, format: format, maskSize: maskSize, model: model, fit: fit, classes: classes,
-            effect: effect.map { EffectOptions($0, classes: classes, edges: settings.edgeOptions) }, palette: palette)
+            effect: effect.map {
+                EffectOptions($0, classes: classes.map { ClassSelection($0) }, edges: settings.edgeOptions)
+            }, palette: palette)
     }
 
     /// The classes that are asked for, or all but background and those that are not wanted. Nil: neither is said.
     private func classes(_ request: HTTPRequest, of model: ServedModel) throws(Refusal) -> [Int]? {
-        func named(_ parameter: String) throws(Refusal) -> [Int] {
-            var indices: [Int] = []
-            for entry in request.query where entry.name == parameter {
-                let isOne = model.labels.contains { $0.lowercased() == entry.value.lowercased() }
-                let parts = entry.value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-                let names = isOne ? [entry.value] : parts
-                guard !names.contains("") else {
-                    throw Refusal(
-                        400, "\(parameter) needs names or indices with commas in between, not '\(entry.value)'")
-                }
-                for name in names {
-                    let index = try index(of: name, in: model)
-                    if !indices.contains(index) { indices.append(index) }
-                }
+        func named(_ parameter: String) throws(Refusal) -> ClassSelection? {
+            let texts = request.query.filter { $0.name == parameter }.map(\.value)
+            guard !texts.isEmpty else { return nil }
+            do throws(WordError) {
+                return try ClassSelection(texts: texts)
+            } catch {
+                throw Refusal(400, "\(parameter) \(error)")
             }
-            return indices
         }
         let (kept, dropped) = (try named("class"), try named("drop-class"))
-        guard !dropped.isEmpty else { return kept.isEmpty ? nil : kept }
-        guard kept.isEmpty else { throw Refusal(400, "class and drop-class: give one of them") }
-        let rest = model.foregroundClasses.filter { !dropped.contains($0) }
-        guard !rest.isEmpty else { throw Refusal(400, "drop-class leaves no class") }
-        return rest
-    }
-
-    private func index(of name: String, in model: ServedModel) throws(Refusal) -> Int {
-        let found = model.labels.firstIndex { $0.lowercased() == name.lowercased() } ?? Int(name)
-        guard let found, model.labels.indices.contains(found) else {
-            let known = model.labels.prefix(30).joined(separator: ", ") + (model.labels.count > 30 ? " ..." : "")
-            throw Refusal(400, "the model has no class '\(name)'; it knows \(known)")
+        guard kept == nil || dropped == nil else { throw Refusal(400, "class and drop-class: give one of them") }
+        guard let selection = kept ?? dropped.map(ClassSelection.allBut) else { return nil }
+        let classes: [Int]
+        do throws(WordError) {
+            classes = try selection.indices(in: model.labels)
+        } catch {
+            throw Refusal(400, error.description)
         }
-        return found
+        guard !classes.isEmpty else { throw Refusal(400, "drop-class leaves no class") }
+        return classes
     }
 
     private static func word(_ format: ImageFormat) -> String { format == .jpeg ? "jpeg" : format.rawValue }
@@ -233,7 +223,7 @@ final class SegmentEndpoint: Sendable {
         let chosen = ChosenClasses(
             job.classes ?? job.model.foregroundClasses, classCount: job.model.labels.count)
         if job.output == .confidence {
-            options.confidenceClasses = chosen.summed.isEmpty ? [0] : chosen.summed
+            options.confidenceClasses = chosen.summed.isEmpty ? [0] : ClassSelection(chosen.summed)
             let masks = job.maskSize == .model ? job.model.maskSize : image.size
             let byteCount = masks.pixelCount * chosen.summed.count * MemoryLayout<Float>.size
             guard byteCount <= context.options.limits.resultByteCount else {
@@ -250,7 +240,7 @@ final class SegmentEndpoint: Sendable {
                 try EffectRenderer(options: effect, segmenter: plain)
             }
             let segmenter = renderer?.segmenter ?? plain
-            let pipeline = context.pipeline(of: segmenter.deviceID)
+            let pipeline = try context.pipeline(of: segmenter.deviceID)
             let work = BackgroundWork(onDevice: { pipeline.inTurn($0) }, inBackground: { runAtBackgroundPriority($0) })
             let result = try segmenter.segment(image: image, inBackground: work)
             file = try runAtBackgroundPriority {

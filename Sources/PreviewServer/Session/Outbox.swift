@@ -3,7 +3,7 @@
 /// A pure value without sockets, so that its rules can be tested alone.
 package struct Outbox<Message> {
     /// All messages of one frame.
-    package struct FrameSet {
+    package struct MessageSet {
         package var sequence: UInt32
         package var timestamp: UInt64
         package var messages: [Message]
@@ -23,7 +23,7 @@ package struct Outbox<Message> {
 
     private var notices: [Message] = []
     private var current: ArraySlice<Message> = []
-    private var frames: [FrameSet] = []
+    private var frames: [MessageSet] = []
     /// Whether a message was taken and it is not known yet whether the other side has room for the next.
     private var isSending = false
 
@@ -42,7 +42,7 @@ package struct Outbox<Message> {
     /// Adds a frame's messages. Where the other side is slow they replace those of older frames that wait.
     ///
     /// - Returns: The frames whose messages are not sent.
-    package mutating func post(_ frame: FrameSet) -> [FrameSet] {
+    package mutating func post(_ frame: MessageSet) -> [MessageSet] {
         // One that comes late goes before a newer one.
         let position = frames.lastIndex { $0.sequence < frame.sequence }.map { $0 + 1 } ?? 0
         frames.insert(frame, at: position)

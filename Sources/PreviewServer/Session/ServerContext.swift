@@ -1,3 +1,4 @@
+import Base
 import Dispatch
 import PreviewProtocol
 import Silhouette
@@ -11,8 +12,8 @@ final class ServerContext: Sendable {
     let devices: [UsableDevice]
     /// Where devices that nobody used before are prepared.
     let preparation = DispatchQueue(label: "silhouette.devices", qos: .userInitiated)
-    /// The way of frames through each device, by its identifier.
-    private let pipelines: [String: FramePipeline]
+    /// The way of frames through each device, by its identifier, once somebody has used it.
+    private let pipelines = Locked<[String: DevicePipeline]>([:])
     /// The server's own source. Nil: pages send frames.
     let broadcast: Broadcast?
     let budget: ByteBudget
@@ -25,23 +26,35 @@ final class ServerContext: Sendable {
         let device = models.first?.segmenter.deviceID ?? ""
         let isChoice = options.devices.count > 1 && options.devices.contains { $0.id == device }
         devices = isChoice ? options.devices : []
-        var pipelines: [String: FramePipeline] = [:]
-        for id in Set(devices.map(\.id) + models.map(\.segmenter.deviceID)) {
-            pipelines[id] = FramePipeline(networkLimit: id == "cpu" ? 1 : 3)
-        }
-        self.pipelines = pipelines
+        broadcast = sourceName.map { Broadcast(name: $0) }
         // What no page could begin with shows when the server starts.
-        _ = try FrameProgram(PreviewSettings(), models: models)
-        broadcast = sourceName.flatMap { name in pipelines[device].map { Broadcast(name: name, pipeline: $0) } }
+        let plan = try OutputPlan(PreviewSettings(), models: models)
+        do throws(ProtocolError) {
+            _ = try pipeline(of: plan.deviceID)
+        } catch {
+            throw ServerError(error.message)
+        }
     }
 
-    /// The way of frames through a program's device.
-    func pipeline(for program: FrameProgram) -> FramePipeline { pipeline(of: program.deviceID) }
-
     /// The way of frames through a device that some model is on, or that was offered.
-    func pipeline(of device: String) -> FramePipeline {
-        guard let pipeline = pipelines[device] else { preconditionFailure("a device that was not offered") }
-        return pipeline
+    ///
+    /// - Throws: `internal` where the system has no threads left for it.
+    func pipeline(of device: String) throws(ProtocolError) -> DevicePipeline {
+        try pipelines.withLock { pipelines throws(ProtocolError) in
+            if let pipeline = pipelines[device] { return pipeline }
+            do throws(SystemError) {
+                let pipeline = try DevicePipeline(networkLimit: device == "cpu" ? 1 : 3)
+                pipelines[device] = pipeline
+                return pipeline
+            } catch {
+                throw ProtocolError(.internal, "the device \(device) cannot be used: \(error)")
+            }
+        }
+    }
+
+    /// Ends the way of frames through all devices.
+    func stop() {
+        for pipeline in pipelines.withLock({ Array($0.values) }) { pipeline.stop() }
     }
 
     /// The model that settings name, if their device has to be prepared for it.

@@ -8,17 +8,17 @@ final class Session {
     private let context: ServerContext
     private let announce: @Sendable () -> Void
     /// Where this page's frames go, and what it is called there.
-    private var lane: (pipeline: FramePipeline, client: Int)
-    private let rules: FrameRules
+    private var lane: (pipeline: DevicePipeline, client: Int)
+    private let rules: MessageRules
     private var assembler: MessageAssembler
-    private var order = FrameOrder()
+    private var order = ArrivalOrder()
     private var limiter: RateLimiter
     private var settingsLimiter = RateLimiter(rate: 20, burst: 20)
     /// Frames that came too fast, less those that did not.
     private var strikes = 0.0
     /// Of the page's own wish.
     private var pace: RateLimiter?
-    private var program: FrameProgram
+    private var plan: OutputPlan
     /// Settings whose device is being prepared, and the patches that have come meanwhile.
     private var pending: (settings: PreviewSettings, patches: [[UInt8]])?
     /// What came of that, from the thread that prepared it.
@@ -30,12 +30,12 @@ final class Session {
     init(_ context: ServerContext, announce: @escaping @Sendable () -> Void) throws(ProtocolError) {
         self.context = context
         self.announce = announce
-        program = try FrameProgram(PreviewSettings(), models: context.models)
+        plan = try OutputPlan(PreviewSettings(), models: context.models)
         let limits = context.options.limits
         output = SessionOutput(metrics: context.metrics, isViewer: context.broadcast != nil, announce: announce)
-        let pipeline = context.pipeline(for: program)
+        let pipeline = try context.pipeline(of: plan.deviceID)
         lane = (pipeline, pipeline.addClient())
-        rules = FrameRules(
+        rules = MessageRules(
             pixelLimit: min(limits.pixelCount, limits.framePixelCount), takesFrames: context.broadcast == nil)
         assembler = MessageAssembler(byteLimit: limits.messageByteCount)
         limiter = RateLimiter(rate: limits.framesPerSecond, burst: max(2, limits.framesPerSecond / 4))
@@ -49,7 +49,7 @@ final class Session {
     func begin() {
         context.metrics.count { $0.sessions += 1 }
         output.send(PreviewMessage(.hello, json: context.hello.json))
-        context.broadcast?.add(output, program, pace: nil)
+        context.broadcast?.add(output, plan, pipeline: lane.pipeline, pace: nil)
     }
 
     /// Forgets the page.
@@ -73,7 +73,7 @@ final class Session {
             if header.kind == .settings {
                 try apply(Array(bytes[MessageHeader.byteCount...]))
             } else {
-                try submit(EncodedPicture(header: header, message: bytes, share: share))
+                try submit(EncodedPicture(header: header, payload: bytes[MessageHeader.byteCount...], share: share))
             }
         } catch {
             output.refuse(error, sequence: error.closeCode == nil ? assembler.sequence : 0)
@@ -102,7 +102,7 @@ final class Session {
     }
 
     private func change(_ patch: [UInt8]) throws(ProtocolError) {
-        let settings = try program.settings.patched(with: patch)
+        let settings = try plan.settings.patched(with: patch)
         guard let (model, device) = try context.modelToPrepare(for: settings) else { return try install(settings) }
         // Frames go on with the settings in force.
         pending = (settings, [])
@@ -142,18 +142,19 @@ final class Session {
     }
 
     private func install(_ settings: PreviewSettings) throws(ProtocolError) {
-        program = try FrameProgram(settings, models: context.models)
-        let pipeline = context.pipeline(for: program)
+        let plan = try OutputPlan(settings, models: context.models)
+        let pipeline = try context.pipeline(of: plan.deviceID)
+        self.plan = plan
         if pipeline !== lane.pipeline {
             for job in lane.pipeline.removeClient(lane.client) { job.drop() }
             lane = (pipeline, pipeline.addClient())
         }
         pace = settings.maximumFramesPerSecond.map { RateLimiter(rate: $0, burst: 1.5) }
-        var inForce = program.filledSettings
-        if !context.devices.isEmpty { inForce.device = program.deviceID }
+        var inForce = plan.filledSettings
+        if !context.devices.isEmpty { inForce.device = plan.deviceID }
         inForce.maximumFramesPerSecond = settings.maximumFramesPerSecond ?? limiter.rate
         output.send(PreviewMessage(.settingsInForce, json: inForce.json))
-        context.broadcast?.add(output, program, pace: pace)
+        context.broadcast?.add(output, plan, pipeline: pipeline, pace: pace)
     }
 
     private func submit(_ picture: EncodedPicture) throws(ProtocolError) {
@@ -176,8 +177,6 @@ final class Session {
             return output.dropped(header.sequence, timestamp: header.timestamp)
         }
         lane.pipeline.submit(
-            FrameJob(
-                picture, audiences: [.init(program: program, outputs: [output])], arrival: now, showsPicture: false),
-            of: lane.client)
+            PreviewJob(picture, plan: plan, outputs: [output], arrival: now, showsPicture: false), of: lane.client)
     }
 }

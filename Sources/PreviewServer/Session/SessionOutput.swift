@@ -45,7 +45,7 @@ final class SessionOutput: Sendable {
 
     /// Sends a frame's messages, unless those of a newer one come first.
     func send(_ messages: [WireMessage], sequence: UInt32, timestamp: UInt64) {
-        var replaced: [Outbox<WireMessage>.FrameSet] = []
+        var replaced: [Outbox<WireMessage>.MessageSet] = []
         change { replaced = $0.outbox.post(.init(sequence: sequence, timestamp: timestamp, messages: messages)) }
         for frame in replaced { dropped(frame.sequence, timestamp: frame.timestamp) }
     }

@@ -5,43 +5,61 @@ import PreviewProtocol
 final class Broadcast: Sendable {
     private struct Viewer {
         let output: SessionOutput
-        let program: FrameProgram
+        let plan: OutputPlan
         var pace: RateLimiter?
     }
 
     private struct State {
         var viewers: [ObjectIdentifier: Viewer] = [:]
+        /// Where frames go for each plan that somebody has, and what it is called there.
+        var lanes: [ObjectIdentifier: (pipeline: DevicePipeline, client: Int)] = [:]
         var sequence: UInt32 = 0
         var lastTimestamp: UInt64 = 0
+
+        /// Leaves the lanes whose plan nobody has any more.
+        ///
+        /// - Returns: Frames that were waiting in them.
+        mutating func leaveUnusedLanes() -> [any PipelineJob] {
+            let used = Set(viewers.values.map { ObjectIdentifier($0.plan) })
+            return lanes.keys.filter { !used.contains($0) }.flatMap { key -> [any PipelineJob] in
+                guard let lane = lanes.removeValue(forKey: key) else { return [] }
+                return lane.pipeline.removeClient(lane.client)
+            }
+        }
     }
 
     /// What is played, for people.
     let name: String
-    private let pipeline: FramePipeline
-    private let client: Int
     private let state = Locked(State())
 
-    init(name: String, pipeline: FramePipeline) {
-        self.name = name
-        self.pipeline = pipeline
-        client = pipeline.addClient()
-    }
+    init(name: String) { self.name = name }
 
     /// Whether nobody watches.
     var isUnwatched: Bool { state.withLock { $0.viewers.isEmpty } }
 
     /// Adds a page, or changes what it wants.
-    func add(_ output: SessionOutput, _ program: FrameProgram, pace: RateLimiter?) {
-        state.withLock { state in
-            // Equal settings share one program, and with it one run of the network.
-            let shared = state.viewers.values.first { $0.program.gives(theSameAs: program) }?.program ?? program
-            state.viewers[ObjectIdentifier(output)] = Viewer(output: output, program: shared, pace: pace)
+    ///
+    /// - Parameter pipeline: Of the plan's device.
+    func add(_ output: SessionOutput, _ plan: OutputPlan, pipeline: DevicePipeline, pace: RateLimiter?) {
+        let jobs = state.withLock { state in
+            // Equal settings share one plan, and with it one run of the network.
+            let shared = state.viewers.values.first { $0.plan.gives(theSameAs: plan) }?.plan ?? plan
+            state.viewers[ObjectIdentifier(output)] = Viewer(output: output, plan: shared, pace: pace)
+            if state.lanes[ObjectIdentifier(shared)] == nil {
+                state.lanes[ObjectIdentifier(shared)] = (pipeline, pipeline.addClient())
+            }
+            return state.leaveUnusedLanes()
         }
+        for job in jobs { job.drop() }
     }
 
     /// Forgets a page.
     func remove(_ output: SessionOutput) {
-        state.withLock { $0.viewers[ObjectIdentifier(output)] = nil }
+        let jobs = state.withLock { state in
+            state.viewers[ObjectIdentifier(output)] = nil
+            return state.leaveUnusedLanes()
+        }
+        for job in jobs { job.drop() }
     }
 
     /// Tells all who watch that something is wrong.
@@ -51,31 +69,34 @@ final class Broadcast: Sendable {
 
     /// Sends a frame with its masks to all who watch.
     ///
-    /// - Parameter message: Room for a header, and behind it a JPEG file.
-    func show(_ message: [UInt8], width: Int, height: Int, microseconds: UInt64) {
+    /// - Parameter file: JPEG.
+    func show(_ file: [UInt8], width: Int, height: Int, microseconds: UInt64) {
         let now = ContinuousClock.now
-        let job = state.withLock { state -> FrameJob? in
+        let turns = state.withLock { state -> [(job: PreviewJob, pipeline: DevicePipeline, client: Int)] in
             state.sequence &+= 1
             if state.sequence == 0 { state.sequence = 1 }
             let timestamp = max(microseconds, state.lastTimestamp + 1)
             state.lastTimestamp = timestamp
-            var audiences: [ObjectIdentifier: (FrameProgram, [SessionOutput])] = [:]
+            var audiences: [ObjectIdentifier: (plan: OutputPlan, outputs: [SessionOutput])] = [:]
             for key in state.viewers.keys {
                 guard state.viewers[key]?.pace?.admits(at: now) ?? true, let viewer = state.viewers[key] else {
                     continue
                 }
-                audiences[ObjectIdentifier(viewer.program), default: (viewer.program, [])].1.append(viewer.output)
+                audiences[ObjectIdentifier(viewer.plan), default: (viewer.plan, [])].outputs.append(viewer.output)
             }
-            guard !audiences.isEmpty else { return nil }
-            let header = MessageHeader(
-                kind: .frame, encoding: .jpeg, sequence: state.sequence,
-                payloadByteCount: message.count - MessageHeader.byteCount, timestamp: timestamp, width: UInt32(width),
-                height: UInt32(height))
-            return FrameJob(
-                EncodedPicture(header: header, message: message, share: nil),
-                audiences: audiences.values.map { FrameJob.Audience(program: $0, outputs: $1) }, arrival: now,
-                showsPicture: true)
+            // Decoded once, however many want it.
+            let picture = EncodedPicture(
+                header: MessageHeader(
+                    kind: .frame, encoding: .jpeg, sequence: state.sequence, payloadByteCount: file.count,
+                    timestamp: timestamp, width: UInt32(width), height: UInt32(height)),
+                payload: file[...])
+            return audiences.compactMap { key, audience in
+                guard let lane = state.lanes[key] else { return nil }
+                let job = PreviewJob(
+                    picture, plan: audience.plan, outputs: audience.outputs, arrival: now, showsPicture: true)
+                return (job, lane.pipeline, lane.client)
+            }
         }
-        if let job { pipeline.submit(job, of: client) }
+        for turn in turns { turn.pipeline.submit(turn.job, of: turn.client) }
     }
 }

@@ -4,20 +4,20 @@ import PreviewProtocol
 import Synchronization
 import Video
 
-/// Plays a video file over and over, or a camera, through the program ffmpeg, as a stream of JPEG files.
+/// Plays a video file over and over, or a camera, to all who watch.
 ///
-/// A file is played at its own pace. Nothing runs while nobody watches.
+/// Nothing runs while nobody does.
 final class PlayedSource: @unchecked Sendable {
     /// Frames are made no larger than this, and no more a second.
     private static let widthLimit = 1280
-    private static let frameRateLimit = 30
+    private static let rateLimit = 30
     /// How long it goes on playing to nobody.
     private static let patience = Duration.seconds(5)
     /// How long the first frame may take.
     private static let startLimit = Duration.seconds(20)
 
     private let path: String
-    private let arguments: [String]
+    private let source: LiveReader.Source
     private let byteLimit: Int
     private let broadcast: Broadcast
     private let isStopping = Atomic<Bool>(false)
@@ -37,22 +37,24 @@ final class PlayedSource: @unchecked Sendable {
         guard isDevice || status.st_mode & S_IFMT == S_IFREG else {
             throw ServerError("--source \(path): is neither a file nor a camera's device")
         }
-        // `file:` keeps ffmpeg from taking a name for an address.
-        let input = isDevice ? ["-f", "v4l2", "-i", path] : ["-re", "-stream_loop", "-1", "-i", "file:" + path]
-        arguments =
-            ["ffmpeg", "-nostdin", "-hide_banner", "-v", "error"] + input + [
-                "-an", "-sn", "-dn", "-map", "0:v:0", "-vf", "scale=w='min(\(Self.widthLimit),iw)':h=-2",
-                "-fpsmax", "\(Self.frameRateLimit)", "-pix_fmt", "yuvj420p", "-c:v", "mjpeg", "-q:v", "4", "-f",
-                "image2pipe", "-",
-            ]
+        source = isDevice ? .camera(path) : .film(path)
         let limit = ContinuousClock.now + Self.startLimit
-        var hasFrame = false
-        let complaint = try play { file in
-            if file != nil { hasFrame = true }
-            return !hasFrame && ContinuousClock.now < limit
+        do throws(VideoError) {
+            let reader = try reader { ContinuousClock.now < limit }
+            guard try reader.next() == nil else { return }
+            throw VideoError(reader.complaint.map(Self.saying) ?? "there is no picture in it")
+        } catch {
+            throw ServerError("--source \(path): \(error)")
         }
-        guard hasFrame else { throw ServerError("--source \(path): \(complaint ?? "there is no picture in it")") }
     }
+
+    private func reader(_ isWanted: @escaping () -> Bool) throws(VideoError) -> LiveReader {
+        try LiveReader(
+            source, widthLimit: Self.widthLimit, rateLimit: Self.rateLimit, fileByteLimit: byteLimit, isWanted: isWanted
+        )
+    }
+
+    private static func saying(_ complaint: String) -> String { "ffmpeg: \(complaint)" }
 
     /// Begins to play, once somebody watches.
     ///
@@ -81,21 +83,7 @@ final class PlayedSource: @unchecked Sendable {
                 usleep(50_000)
                 continue
             }
-            var lastWatched = ContinuousClock.now
-            var complaint: String?
-            do throws(ServerError) {
-                complaint = try play { [self] file in
-                    let now = ContinuousClock.now
-                    if let file {
-                        let microseconds = UInt64((now - start) / .microseconds(1))
-                        broadcast.show(file.bytes, width: file.width, height: file.height, microseconds: microseconds)
-                    }
-                    if !broadcast.isUnwatched { lastWatched = now }
-                    return !isStopped && now - lastWatched < Self.patience
-                }
-            } catch {
-                complaint = error.description
-            }
+            let complaint = play()
             guard !isStopped, !broadcast.isUnwatched else { continue }
             // The camera was unplugged, for instance: it may come back.
             broadcast.tell(
@@ -104,54 +92,25 @@ final class PlayedSource: @unchecked Sendable {
         }
     }
 
-    /// Runs ffmpeg until it ends or `take` says no.
+    /// Plays until the source ends or nobody watches any more.
     ///
-    /// - Parameter take: Gets each frame, and nil when a tenth of a second has passed without one.
-    /// - Returns: The last line that ffmpeg complained with.
-    private func play(_ take: (JPEGSplitter.File?) -> Bool) throws(ServerError) -> String? {
-        let child: ChildProcess
+    /// - Returns: Why it ended, where that is known.
+    private func play() -> String? {
+        var lastWatched = ContinuousClock.now
+        func isWanted() -> Bool {
+            if !broadcast.isUnwatched { lastWatched = .now }
+            return !isStopped && ContinuousClock.now - lastWatched < Self.patience
+        }
         do throws(VideoError) {
-            child = try ChildProcess(arguments)
+            let reader = try reader(isWanted)
+            while let picture = try reader.next() {
+                broadcast.show(
+                    picture.file, width: picture.width, height: picture.height,
+                    microseconds: UInt64((ContinuousClock.now - start) / .microseconds(1)))
+            }
+            return reader.complaint.map(Self.saying)
         } catch {
-            throw ServerError(error.description)
+            return error.description
         }
-        var splitter = JPEGSplitter(byteLimit: byteLimit, room: MessageHeader.byteCount)
-        var complaints = ""
-        var buffer = [UInt8](repeating: 0, count: 1 << 17)
-        var waits = [
-            pollfd(fd: child.output, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: child.errors, events: Int16(POLLIN), revents: 0),
-        ]
-        while true {
-            guard poll(&waits, 2, 100) >= 0 else {
-                if errno == EINTR { continue }
-                return lastSystemError()
-            }
-            if waits[1].revents != 0 {
-                let count = read(child.errors, &buffer, 4096)
-                if count > 0 {
-                    complaints = String((complaints + String(decoding: buffer[..<count], as: UTF8.self)).suffix(4096))
-                }
-                if count == 0 { waits[1].fd = -1 }
-            }
-            guard waits[0].revents != 0 else {
-                guard take(nil) else { return nil }
-                continue
-            }
-            let count = read(child.output, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            buffer.withUnsafeBytes { splitter.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-            while let file = try splitter.next() {
-                guard take(file) else { return nil }
-            }
-        }
-        // It has ended: what it said last is why.
-        while waits[1].fd >= 0 {
-            let count = read(child.errors, &buffer, 4096)
-            guard count > 0 else { break }
-            complaints += String(decoding: buffer[..<count], as: UTF8.self)
-        }
-        return complaints.split(whereSeparator: \.isNewline).last.map { "ffmpeg: \($0.prefix(200))" }
     }
 }

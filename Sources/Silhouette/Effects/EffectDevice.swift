@@ -9,7 +9,7 @@ import VulkanBackend
 /// one is made by the processor as well, and what comes out must be the same within one level.
 final class EffectDevice: Sendable {
     private let backend: VulkanBackend
-    private let timeLimit: DeviceTimeLimit
+    private let timeLimit: DeviceTimeout
     private let programs = Locked(RecentValues<EffectFormat, EffectProgram>(countLimit: 2, costLimit: byteLimit))
     private let checked = Locked<Set<Kind>>([])
 
@@ -41,7 +41,7 @@ final class EffectDevice: Sendable {
         }
     }
 
-    init(_ backend: VulkanBackend, _ timeLimit: DeviceTimeLimit) {
+    init(_ backend: VulkanBackend, _ timeLimit: DeviceTimeout) {
         self.backend = backend
         self.timeLimit = timeLimit
     }
@@ -54,7 +54,7 @@ final class EffectDevice: Sendable {
         let format = EffectFormat(drawing)
         let program = try programs.withLock { programs in
             try programs.value(for: format, cost: format.byteCount) {
-                defer { backend.keepCompiledShaders() }
+                defer { backend.saveCompiledShaders() }
                 return try fitting { try EffectProgram(backend, format) }
             }
         }

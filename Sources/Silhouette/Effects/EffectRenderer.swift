@@ -2,10 +2,12 @@ import Base
 
 /// Makes pictures of pictures: overlays, cut-outs, new backgrounds.
 ///
-///     var options = EffectOptions(.composite(.blur(radius: 12)))
-///     options.classes = [segmenter.labels.firstIndex(of: "person")!]
+///     let options = EffectOptions(.composite(.blur(radius: 12)), classes: ["person"])
 ///     let renderer = try EffectRenderer(options: options, segmenter: segmenter)
 ///     let portrait = try renderer.render(image: photo)
+///
+/// Where masks of the same picture are wanted as well, or several effects, one run of the network is enough for all: see
+/// `render(image:result:)`.
 ///
 /// One renderer may be used from many tasks for single pictures. The frames of a video go through one renderer one after the
 /// other, each video through its own.
@@ -15,7 +17,9 @@ public final class EffectRenderer: Sendable {
     /// Finds the objects.
     package let segmenter: ImageSegmenter
 
+    private let drawer: any PictureDrawer
     private let palette: Palette
+    private let subjectClasses: [Int]
     private let subject: SubjectClasses
     private let stream = Locked(Stream())
     private let backdrop = Locked<Image?>(nil)
@@ -23,7 +27,7 @@ public final class EffectRenderer: Sendable {
     /// What is kept from frame to frame.
     private struct Stream {
         var smoother = MotionSmoother()
-        var clock = FrameClock()
+        var order = TimestampOrder()
     }
 
     /// Prepares an effect.
@@ -33,17 +37,15 @@ public final class EffectRenderer: Sendable {
     public init(options: EffectOptions, segmenter: ImageSegmenter) throws(ImageSegmenterError) {
         if let fault = options.fault(segmenter.labels) { throw .invalidOptions(fault) }
         self.options = options
+        drawer = segmenter.drawer
         palette = segmenter.palette
-        let classes = options.subject(of: segmenter.labels)
-        subject = SubjectClasses(classes)
-        var needed = ImageSegmenterOptions()
-        needed.fit = segmenter.options.fit
-        needed.tileSide = segmenter.options.tileSide
-        needed.maskSize = .model
-        needed.shouldOutputCategoryMask = false
-        needed.shouldOutputPictureCategoryMask = true
-        if options.drawnEdges != nil { needed.subjectClasses = classes }
-        self.segmenter = try ImageSegmenter(options: needed, sharing: segmenter)
+        do throws(WordError) {
+            subjectClasses = try options.subject(of: segmenter.labels)
+        } catch {
+            throw .invalidOptions(error.description)
+        }
+        subject = SubjectClasses(subjectClasses)
+        self.segmenter = try ImageSegmenter(options: segmenter.options.drawing(options), sharing: segmenter)
     }
 
     /// Segments a picture and draws the effect.
@@ -61,8 +63,54 @@ public final class EffectRenderer: Sendable {
     public func render(
         videoFrame: Image, timestampInMilliseconds: Int
     ) throws(ImageSegmenterError) -> Image {
-        try stream.withLock { stream throws(ImageSegmenterError) in try stream.clock.accept(timestampInMilliseconds) }
+        try stream.withLock { stream throws(ImageSegmenterError) in try stream.order.accept(timestampInMilliseconds) }
         return drawFrame(videoFrame, try segment(videoFrame))
+    }
+
+    /// Draws the effect with what a segmenter has found in the picture, so that masks and any number of effects take one run of the
+    /// network.
+    ///
+    ///     segmenterOptions.subjectClasses = ["person"]
+    ///     let result = try segmenter.segment(image: photo)
+    ///     let portrait = try renderer.render(image: photo, result: result)
+    ///
+    /// - Parameters:
+    ///   - image: The picture that was segmented, upright.
+    ///   - result: Of a segmenter of the same model, with `ImageSegmenterOptions.subjectClasses` for the effect's classes.
+    /// - Returns: What `render(image:)` gives.
+    /// - Throws: `unfitResult`.
+    public func render(image: Image, result: ImageSegmenterResult) throws(ImageSegmenterError) -> Image {
+        try check(result, of: image)
+        return draw(image, result)
+    }
+
+    /// Draws the effect with what a segmenter has found in a frame of a video, smoothed over time.
+    ///
+    /// - Parameters:
+    ///   - videoFrame: The frame that was segmented, upright.
+    ///   - result: As for `render(image:result:)`; its timestamp is later than that of every frame before it.
+    /// - Throws: `unfitResult`, or `timestampNotIncreasing`; both without harm to later frames.
+    public func render(videoFrame: Image, result: ImageSegmenterResult) throws(ImageSegmenterError) -> Image {
+        try check(result, of: videoFrame)
+        guard let timestamp = result.timestampInMilliseconds else {
+            throw .unfitResult("the result has no timestamp: it is of a picture, not of a video's frame")
+        }
+        try stream.withLock { stream throws(ImageSegmenterError) in try stream.clock.accept(timestamp) }
+        return drawFrame(videoFrame, result)
+    }
+
+    private func check(_ result: ImageSegmenterResult, of image: Image) throws(ImageSegmenterError) {
+        guard result.labels == segmenter.labels else { throw .unfitResult("the result is another model's") }
+        guard let mask = result.pictureCategoryMask else {
+            throw .unfitResult("the result is for no effect: set subjectClasses of the segmenter's options")
+        }
+        guard mask.size == image.size else {
+            throw .unfitResult("the result is of a picture of \(mask.size), not of \(image.size)")
+        }
+        guard options.drawnEdges != nil, result.subjectClasses != subjectClasses else { return }
+        func names(_ classes: [Int]) -> String { classes.map { segmenter.labels[$0] }.joined(separator: ", ") }
+        throw .unfitResult(
+            "the result's subject is \(names(result.subjectClasses ?? [])), and the effect's \(names(subjectClasses))")
     }
 
     /// Finds the objects: the first half of `render`, for those who let one picture be drawn while the next is segmented.
@@ -109,7 +157,7 @@ public final class EffectRenderer: Sendable {
         case .overlay(let style):
             // Outlines look at neighbourhoods, and without an edge of its own there is little to do.
             if style.outline == 0, let matte, let mask = result.pictureCategoryMask, let map = result.subject {
-                return draw(
+                return drawer.draw(
                     PictureDrawing(
                         image, matte, showing: subject.categories(mask.categories, image.size, map),
                         OverlayColors(palette, style)))
@@ -118,17 +166,14 @@ public final class EffectRenderer: Sendable {
             return Compositing.overlay(
                 image, categories: categories(result, matte), matte: matte, palette: palette, style: style)
         case .cutout:
-            return draw(PictureDrawing(image, matte ?? .opaque(image.size), over: nil))
+            return drawer.draw(PictureDrawing(image, matte ?? .opaque(image.size), over: nil))
         case .composite(let behind):
-            return draw(
+            return drawer.draw(
                 PictureDrawing(
                     image, matte ?? .opaque(image.size), over: behind,
                     backdrop: background ?? backdrop(behind, image.size)))
         }
     }
-
-    /// Draws on the device that segments, or on the processor where that does not draw.
-    private func draw(_ drawing: PictureDrawing) -> Image { segmenter.draw(drawing) ?? drawing.drawn() }
 
     /// The class of each pixel, 0 for those that are no subject.
     private func categories(
@@ -148,6 +193,21 @@ public final class EffectRenderer: Sendable {
             kept = background.picture(of: size)
             return kept
         }
+    }
+}
+
+extension ImageSegmenterOptions {
+    /// Options of the same way of seeing, for what an effect needs and nothing else.
+    package func drawing(_ effect: EffectOptions) -> ImageSegmenterOptions {
+        var needed = ImageSegmenterOptions()
+        needed.baseOptions = baseOptions
+        needed.fit = fit
+        needed.tileSide = tileSide
+        needed.maskSize = .model
+        needed.shouldOutputCategoryMask = false
+        needed.shouldOutputPictureCategoryMask = true
+        if effect.drawnEdges != nil { needed.subjectClasses = effect.classes ?? .foreground }
+        return needed
     }
 }
 

@@ -92,22 +92,12 @@ package struct ScoreSamplers: Sendable {
 
     /// Makes masks of the size of pictures that were brought to the network's input in one way.
     func sampler(for geometry: FitGeometry) -> ScoreSampler {
-        let (input, seen, shown) = (geometry.network, geometry.source, geometry.target)
-        let region: ScoreRegion? =
-            if shown == PixelRect(input), seen == PixelRect(geometry.picture) {
-                nil
-            } else {
-                ScoreRegion(
-                    rows: ScoreRegion.Span(
-                        showing: shown.y..<shown.y + shown.height, of: input.height, output: outputExtent.height,
-                        at: seen.y..<seen.y + seen.height),
-                    columns: ScoreRegion.Span(
-                        showing: shown.x..<shown.x + shown.width, of: input.width, output: outputExtent.width,
-                        at: seen.x..<seen.x + seen.width))
-            }
-        return ScoreSampler(
-            scores: shape, head: head, kind: kind,
-            target: Extent(height: geometry.picture.height, width: geometry.picture.width), region: region,
-            backend: backend)
+        let (picture, input) = (geometry.picture, geometry.network)
+        let (seen, shown) = (geometry.source, geometry.target)
+        let target = Extent(height: picture.height, width: picture.width)
+        let region = ScoreRegion(
+            seen: (seen.rows, seen.columns), of: target, shown: (shown.rows, shown.columns),
+            of: Extent(height: input.height, width: input.width), output: outputExtent)
+        return ScoreSampler(scores: shape, head: head, kind: kind, target: target, region: region, backend: backend)
     }
 }

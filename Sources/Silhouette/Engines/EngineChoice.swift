@@ -17,12 +17,14 @@ package struct EngineChoice {
     /// processor, with a warning.
     ///
     /// - Parameters:
+    ///   - device: The choice that the options lead to, where it has been made. Nil: it is made here.
     ///   - faults: Makes Vulkan calls fail, for tests.
     ///   - shaders: Others than the project's, for tests; then nothing is remembered of the self-check.
     package init(
-        model: Model, options: BaseOptions, faults: FaultInjector? = nil, shaders: ShaderLibrary? = nil
+        model: Model, options: BaseOptions, on device: DeviceChoice? = nil, faults: FaultInjector? = nil,
+        shaders: ShaderLibrary? = nil
     ) throws(ImageSegmenterError) {
-        let choice = try DeviceChoice(options.device, faults: faults)
+        let choice = if let device { device } else { try DeviceChoice(options.device, faults: faults) }
         reason = choice.reason
         switch choice.outcome {
         case .processor:

@@ -21,15 +21,12 @@ package protocol SegmentationEngine: AnyObject, Sendable {
         _ image: Image, _ request: MaskRequest, inBackground work: BackgroundWork
     ) throws(ImageSegmenterError) -> Masks
 
-    /// Draws a picture on the device, as `PictureDrawing.drawn()` does it on the processor, within one level. May be called from
-    /// any thread.
-    ///
-    /// - Returns: Nil where there is no device that could, or it has failed: the processor is to draw it.
-    func draw(_ drawing: PictureDrawing) -> Image?
+    /// Draws pictures on what the engine runs on.
+    var drawer: any PictureDrawer { get }
 }
 
 extension SegmentationEngine {
-    package func draw(_ drawing: PictureDrawing) -> Image? { nil }
+    package var drawer: any PictureDrawer { ProcessorDrawer() }
     package var deviceFailure: String? { nil }
     package var deviceTuning: String? { nil }
 

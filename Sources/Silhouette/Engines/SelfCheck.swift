@@ -34,7 +34,7 @@ package struct SelfCheck {
         var everything = ImageSegmenterOptions()
         everything.shouldOutputCategoryMask = model.labels.count <= 256
         everything.shouldOutputConfidenceMasks = true
-        everything.confidenceClasses = Set([0, model.labels.count - 1]).sorted()
+        everything.confidenceClasses = ClassSelection([0, model.labels.count - 1])
         everything.shouldOutputScores = true
         everything.maskSize = .model
         request = try MaskRequest(everything, of: ModelOutput(model))

@@ -19,7 +19,7 @@ package struct SelfCheckRecord {
     /// - Parameter folder: Where compiled shaders are kept; nil for nowhere.
     package init(folder: String?, model: Model, identity: PhysicalDevice.CacheIdentity, precision: StoragePrecision) {
         path = folder.map { $0 + "/self-checks.txt" }
-        var hash = StableHash()
+        var hash = FNV1a()
         hash.add("\(identity.vendor) \(identity.device) \(identity.driverVersion) \(identity.uuid) \(precision)")
         // The kernels in use depend on the layers and their shapes. Tuning may choose others later, but only such that it has seen
         // give the same bytes.

@@ -22,10 +22,10 @@ package protocol FrameRunner: AnyObject, Sendable {
     ///   anything else is a failure of the device.
     func segment(_ image: Image, _ request: MaskRequest) throws -> Masks
 
-    /// Draws one picture. Nil where the device does not draw.
+    /// Draws one picture.
     ///
     /// - Throws: `PictureTooLarge` where only this picture is at fault; anything else is a failure of the device.
-    func draw(_ drawing: PictureDrawing) throws -> Image?
+    func draw(_ drawing: PictureDrawing) throws -> Image
 
     /// Refuses all later frames, and waits until the device works on nothing any more.
     func giveUp()
@@ -33,7 +33,6 @@ package protocol FrameRunner: AnyObject, Sendable {
 
 extension FrameRunner {
     package var tuning: String? { nil }
-    package func draw(_ drawing: PictureDrawing) throws -> Image? { nil }
 }
 
 /// Runs frames on a Vulkan device as long as that works, and on the processor from the first failure on.
@@ -42,7 +41,7 @@ extension FrameRunner {
 /// finds a wrong answer), the frame that it happened to is computed again from its picture. So no caller sees a failure, and no
 /// result comes from a device that has had one. A picture that is too large for the device is computed on the processor, and
 /// the next one on the device again.
-package final class VulkanEngine: SegmentationEngine {
+package final class VulkanEngine: SegmentationEngine, PictureDrawer {
     private struct State {
         /// Nil: the device has failed.
         var runner: (any FrameRunner)?
@@ -109,16 +108,19 @@ package final class VulkanEngine: SegmentationEngine {
         return try substitute().segment(image, request)
     }
 
-    package func draw(_ drawing: PictureDrawing) -> Image? {
-        guard let runner = state.withLock(\.runner) else { return nil }
-        do {
-            return try runner.draw(drawing)
-        } catch let error as PictureTooLarge {
-            tellOfLargePicture(drawing.picture, error.reason)
-        } catch {
-            giveUp(runner, "\(error)")
+    package var drawer: any PictureDrawer { self }
+
+    package func draw(_ drawing: PictureDrawing) -> Image {
+        if let runner = state.withLock(\.runner) {
+            do {
+                return try runner.draw(drawing)
+            } catch let error as PictureTooLarge {
+                tellOfLargePicture(drawing.picture, error.reason)
+            } catch {
+                giveUp(runner, "\(error)")
+            }
         }
-        return nil
+        return drawing.drawn()
     }
 
     package func segment(

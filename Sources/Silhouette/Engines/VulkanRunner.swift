@@ -16,7 +16,7 @@ package final class VulkanRunner: FrameRunner {
     private let network: PictureNetwork
     private let schedulers: Locked<RecentValues<SegmentationFormat, Scheduler>>
     private let effects: EffectDevice
-    private let timeLimit: DeviceTimeLimit
+    private let timeLimit: DeviceTimeout
 
     /// Formats of frames that are kept ready.
     private static let formatLimit = 4
@@ -79,7 +79,7 @@ package final class VulkanRunner: FrameRunner {
         return masks
     }
 
-    package func draw(_ drawing: PictureDrawing) throws -> Image? { try effects.draw(drawing) }
+    package func draw(_ drawing: PictureDrawing) throws -> Image { try effects.draw(drawing) }
 
     package func giveUp() { try? backend.device.giveUp() }
 
@@ -92,17 +92,17 @@ package final class VulkanRunner: FrameRunner {
                 // Where the network itself does not fit, no picture does.
                 try network.prepare(for: format)
                 let program = try fitting { try SegmentationProgram(network, format: format) }
-                backend.keepCompiledShaders()
+                backend.saveCompiledShaders()
                 return Scheduler(timeLimit: timeLimit) { try fitting { try program.makeSlot() } }
             }
         }
     }
 
     /// A card that does not answer for most of a second hangs; a driver that computes on the processor is only held up.
-    private static func timeLimit(of kind: PhysicalDevice.Kind) -> DeviceTimeLimit {
+    private static func timeLimit(of kind: DeviceKind) -> DeviceTimeout {
         kind == .software
-            ? DeviceTimeLimit(first: 60_000_000_000, least: 10_000_000_000)
-            : DeviceTimeLimit(first: 10_000_000_000, least: 800_000_000)
+            ? DeviceTimeout(initial: 60_000_000_000, minimum: 10_000_000_000)
+            : DeviceTimeout(initial: 10_000_000_000, minimum: 800_000_000)
     }
 }
 
@@ -132,7 +132,7 @@ extension VulkanRunner {
 func fitting<Prepared>(_ prepare: () throws -> Prepared) throws -> Prepared {
     do {
         return try prepare()
-    } catch let error as VulkanError where error.isShortage {
+    } catch let error as VulkanError where error.isOutOfResources {
         throw PictureTooLarge(reason: "\(error)")
     }
 }
@@ -141,7 +141,7 @@ extension SegmentationFormat {
     /// Frames of one size, for a request.
     fileprivate init(_ picture: PixelSize, _ request: MaskRequest) {
         self.init(
-            picture: picture, fit: request.fit, maskSize: request.size == .source ? .picture : .model,
+            picture: picture, fit: request.fit, maskSize: request.size,
             outputs: SegmentationOutputs(
                 categories: request.wantsCategories, confidenceClasses: request.confidenceClasses,
                 scores: request.wantsScores || request.subjectClasses != nil,

@@ -55,6 +55,9 @@ package struct MaskRequest: Hashable, Sendable {
     let wantsCategories: Bool
     /// Whether a category mask of the picture's size is wanted besides.
     let wantsPictureCategories: Bool
+    /// Whether that one stands for the other masks: a map of the subject is of the model's size, and masks of the picture's are
+    /// asked for beside it.
+    let isAtPictureSize: Bool
     /// Whether confidence masks are wanted.
     let wantsConfidences: Bool
     /// Whether the network's raw output is wanted.
@@ -82,16 +85,25 @@ package struct MaskRequest: Hashable, Sendable {
                 "the model has \(labels.count) classes, and a category mask holds 256; "
                     + "ask for confidence masks or scores")
         }
-        if let absent = options.confidenceClasses?.first(where: { !labels.indices.contains($0) }) {
-            throw .invalidOptions("class \(absent) does not exist: the model has \(labels.count) classes")
+        let confidences: [Int]?
+        let subject: [Int]?
+        do throws(WordError) {
+            confidences = try options.confidenceClasses?.indices(in: labels)
+            subject = try options.subjectClasses?.indices(in: labels).sorted()
+        } catch {
+            throw .invalidOptions(error.description)
         }
-        if let absent = options.subjectClasses?.first(where: { !labels.indices.contains($0) }) {
-            throw .invalidOptions("class \(absent) does not exist: the model has \(labels.count) classes")
-        }
-        precondition(
-            options.subjectClasses == nil || options.maskSize == .model, "a map of the subject is of the model's size")
-        guard options.subjectClasses == nil || labels.count <= 256 else {
-            throw .invalidOptions("the model has \(labels.count) classes, and a subject can be cut out of at most 256")
+        if let subject {
+            guard labels.count <= 256 else {
+                throw .invalidOptions(
+                    "the model has \(labels.count) classes, and a subject can be cut out of at most 256")
+            }
+            guard !subject.isEmpty else { throw .invalidOptions("no class is chosen for the subject") }
+            guard options.maskSize == .model || !options.shouldOutputConfidenceMasks && !options.shouldOutputScores
+            else {
+                throw .invalidOptions(
+                    "confidence masks and scores beside a subject have the network's size only: set maskSize to model")
+            }
         }
         guard
             options.shouldOutputCategoryMask || options.shouldOutputPictureCategoryMask
@@ -110,13 +122,14 @@ package struct MaskRequest: Hashable, Sendable {
             }
             guard side > 0 else { throw .invalidOptions("a tile's side of \(side) pixels") }
         }
-        wantsCategories = options.shouldOutputCategoryMask
-        wantsPictureCategories = options.shouldOutputPictureCategoryMask
+        isAtPictureSize = subject != nil && options.maskSize == .source
+        wantsCategories = options.shouldOutputCategoryMask && !isAtPictureSize
+        wantsPictureCategories = options.shouldOutputPictureCategoryMask || subject != nil
         wantsConfidences = options.shouldOutputConfidenceMasks
         wantsScores = options.shouldOutputScores
-        subjectClasses = options.subjectClasses.map { Set($0).sorted() }
-        confidenceClasses = wantsConfidences ? options.confidenceClasses ?? Array(labels.indices) : []
-        size = options.maskSize
+        subjectClasses = subject
+        confidenceClasses = wantsConfidences ? confidences ?? Array(labels.indices) : []
+        size = isAtPictureSize ? .model : options.maskSize
         fit = options.fit
         self.output = output
     }

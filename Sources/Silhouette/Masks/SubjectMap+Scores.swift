@@ -1,4 +1,4 @@
-import Glibc
+import CPUBackend
 import ModelGraph
 
 extension SubjectMap {
@@ -31,37 +31,14 @@ extension SubjectMap {
         scores.values.withUnsafeBufferPointer { values in
             guard let base = values.baseAddress else { return }
             for pixel in 0..<size.pixelCount {
-                (margins[pixel], classes[pixel]) = Self.margin(
-                    of: base + pixel * scores.channels, isSubject: isSubject, isSingle: isSingle, kind: kind)
+                let margin = SubjectMargin(
+                    base + pixel * scores.channels, isSubject: isSubject, isSingle: isSingle, isLogits: kind == .logits)
+                margins[pixel] = margin.value
+                classes[pixel] = margin.likeliest
             }
         }
         self.init(
             size, margins: margins, classes: classes, geometry: geometry, scoreSize: scoreSize,
             keepsBackground: isSubject.first ?? false)
-    }
-
-    /// The margin at a place, and the subject's likeliest class there.
-    static func margin(
-        of values: UnsafePointer<Float>, isSubject: [Bool], isSingle: Bool, kind: OutputKind
-    ) -> (margin: Float, class: UInt8) {
-        var best = -Float.infinity
-        var other = -Float.infinity
-        var bestClass = 0
-        for index in isSubject.indices {
-            let value: Float = !isSingle ? values[index] : index == 1 ? values[0] : kind == .logits ? 0 : 1 - values[0]
-            if !isSubject[index] {
-                other = max(other, value)
-            } else if value > best {
-                best = value
-                bestClass = index
-            }
-        }
-        return (margin(best, other, kind), UInt8(truncatingIfNeeded: bestClass))
-    }
-
-    private static func margin(_ best: Float, _ other: Float, _ kind: OutputKind) -> Float {
-        if best == -.infinity { return -.infinity }
-        if other == -.infinity { return .infinity }
-        return kind == .logits ? best - other : log(max(best, 1e-9)) - log(max(other, 1e-9))
     }
 }

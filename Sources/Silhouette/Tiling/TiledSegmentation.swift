@@ -95,8 +95,8 @@ private final class MaskMemory {
 
     deinit { categories?.deallocate() }
 
-    var destination: TileBlender.Destination {
-        var destination = TileBlender.Destination()
+    var destination: BlendOutputs {
+        var destination = BlendOutputs()
         destination.categories = categories
         destination.confidences = zip(request.confidenceClasses, confidences).map { ($0, $1.mutableValues) }
         destination.scores = scores?.mutableValues

@@ -37,13 +37,15 @@ final class TiledSubject {
     /// Takes up a row or column of tiles.
     func blend(_ index: Int, isColumn: Bool, of tiles: TileScores) {
         let isSubject = request.isSubject
-        let kind: OutputKind = request.output.isLogits ? .logits : .probabilities
+        let isLogits = request.output.isLogits
         let isSingle = request.output.channels == 1
-        var destination = TileBlender.Destination()
+        var destination = BlendOutputs()
         destination.reader = { [margins = margins.mutableValues, classes] pixel, count, values, stride in
             for x in 0..<count {
-                (margins[pixel + x], classes[pixel + x]) = SubjectMap.margin(
-                    of: values + x * stride, isSubject: isSubject, isSingle: isSingle, kind: kind)
+                let margin = SubjectMargin(
+                    values + x * stride, isSubject: isSubject, isSingle: isSingle, isLogits: isLogits)
+                margins[pixel + x] = margin.value
+                classes[pixel + x] = margin.likeliest
             }
         }
         blender.blend(index, isColumn: isColumn, of: tiles, into: destination)

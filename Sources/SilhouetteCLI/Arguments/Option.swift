@@ -1,3 +1,4 @@
+import Base
 import Silhouette
 
 /// One option of a command: what the parser accepts and what the help page says, in one place, so that they agree.
@@ -65,16 +66,13 @@ extension Option {
         integer(name, in: range, help) { $0[keyPath: member] = $1 }
     }
 
-    private static func integer(
-        _ name: String, in range: ClosedRange<Int>, _ help: String,
+    /// An option whose value is a whole number in a range, which `assign` stores.
+    package static func integer(
+        _ name: String, _ placeholder: String = "N", in range: ClosedRange<Int>, _ help: String,
         _ assign: @escaping @Sendable (inout Settings, Int) -> Void
     ) -> Option {
-        Option(name: name, short: nil, placeholder: "N", help: help) { settings, value throws(UsageError) in
-            guard let number = Int(value), range.contains(number) else {
-                throw UsageError(
-                    "needs a whole number from \(range.lowerBound) to \(range.upperBound), not '\(value)'")
-            }
-            assign(&settings, number)
+        Option(name: name, short: nil, placeholder: placeholder, help: help) { settings, value throws(UsageError) in
+            assign(&settings, try reading { () throws(WordError) in try Int(word: value, in: range) })
         }
     }
 
@@ -126,12 +124,7 @@ extension Option {
         _ member: WritableKeyPath<Settings, Float?> & Sendable
     ) -> Option {
         Option(name: name, short: nil, placeholder: placeholder, help: help) { settings, value throws(UsageError) in
-            guard let number = Float(value), range.contains(number) else {
-                throw UsageError(
-                    "needs a number from \(range.lowerBound.shortText) to \(range.upperBound.shortText), not '\(value)'"
-                )
-            }
-            settings[keyPath: member] = number
+            settings[keyPath: member] = try reading { () throws(WordError) in try Float(word: value, in: range) }
         }
     }
 }

@@ -1,3 +1,5 @@
+import Base
+
 /// A subcommand's command line: its help page and its parser are made from the same values.
 package struct Subcommand<Settings>: Sendable {
     /// As it is typed: `segment`.

@@ -8,7 +8,7 @@ import Silhouette
 func bench(_ settings: BenchSettings) throws -> ExitCode {
     // What can be wrong is found before anything takes long.
     let earlier = try settings.comparedFile.map { path throws(BenchError) in try EarlierResults(path: path) }
-    let modelPath = try ModelLocator().locate(settings.model).path
+    let modelPath = try ModelLocator(searchesCache: true).locate(settings.model).path
     if let path = settings.reportFile {
         try checkDestination(
             path,

@@ -1,3 +1,4 @@
+import ModelGraph
 import Silhouette
 
 extension BenchReport {

@@ -1,3 +1,5 @@
+import Base
+
 /// What a comparison needs of a series of latencies.
 package struct LatencySummary: Sendable, Equatable {
     package var median, p25, p75: Double

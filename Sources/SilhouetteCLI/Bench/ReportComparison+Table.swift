@@ -1,3 +1,5 @@
+import ModelGraph
+
 extension ReportComparison {
     /// The comparison for people.
     var lines: [String] {

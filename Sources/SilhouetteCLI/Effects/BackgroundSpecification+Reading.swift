@@ -1,3 +1,4 @@
+import Base
 import Silhouette
 
 extension BackgroundSpecification {

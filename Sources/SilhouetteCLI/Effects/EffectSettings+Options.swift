@@ -1,3 +1,4 @@
+import Effects
 import Silhouette
 
 extension EffectSettings {
@@ -17,25 +18,12 @@ extension EffectSettings {
     func effect(_ output: String, labels: [String], limits: ImageLimits) throws -> Effect? {
         effect(
             output, background: try background?.background(fit: backgroundFit ?? .cover, limits: limits),
-            colors: try colors(of: labels))
+            colors: try classColors(among: labels))
     }
 
     /// Colours by the positions of their classes.
-    func colors(of labels: [String]) throws(UsageError) -> [Int: RGBColor] {
-        var colors: [Int: RGBColor] = [:]
-        for entry in classColors {
-            colors[try classIndices([entry.name], in: labels, flag: "class-color")[0]] = entry.color
-        }
-        return colors
-    }
-}
-
-/// What `read` gives; what is wrong with a word is wrong with the command line.
-private func reading<Value>(_ read: () throws(WordError) -> Value) throws(UsageError) -> Value {
-    do throws(WordError) {
-        return try read()
-    } catch {
-        throw UsageError(error.description)
+    func classColors(among labels: [String]) throws(UsageError) -> [Int: RGBColor] {
+        try reading("--class-color: ") { () throws(WordError) in try colors(of: labels) }
     }
 }
 
@@ -102,31 +90,5 @@ extension Option {
     /// The options of effects, the same for all commands that have them.
     static func effects(_ member: WritableKeyPath<Settings, EffectSettings> & Sendable) -> [Option] {
         Option<EffectSettings>.all.map { $0.lifted(to: member) }
-    }
-
-    /// `--classes` and `--drop-classes`, the same for all commands that have them.
-    static func classes(
-        _ kept: WritableKeyPath<Settings, [String]?> & Sendable,
-        _ dropped: WritableKeyPath<Settings, [String]?> & Sendable,
-        default standard: String
-    ) -> [Option] {
-        func list(_ name: String, _ help: String, _ member: WritableKeyPath<Settings, [String]?> & Sendable) -> Option {
-            value(name, nil, "LIST", help) { settings, value throws(UsageError) in
-                let names = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-                guard names.allSatisfy({ !$0.isEmpty }) else {
-                    throw UsageError("needs names or indices with commas in between, not '\(value)'")
-                }
-                settings[keyPath: member] = names
-            }
-        }
-        return [
-            list(
-                "classes",
-                """
-                Only these classes, by name or index, with commas in between: person,8. Others count as background. \
-                (default: \(standard))
-                """, kept),
-            list("drop-classes", "All classes but these and background.", dropped),
-        ]
     }
 }

@@ -66,7 +66,7 @@ private func fileNames(in folder: String) throws(UsageError) -> [String] {
 /// Where `-o` leads, given what is there and how many photographs there are.
 ///
 /// - Parameter isBatch: Whether there are several photographs, or a folder of them.
-package func destination(_ path: String?, isBatch: Bool) throws(UsageError) -> Destination {
+package func destination(_ path: String?, isBatch: Bool) throws(UsageError) -> OutputDestination {
     guard let path else { return .currentFolder }
     if path == "-" { return .standardOutput }
     switch PathKind(path) {

@@ -1,3 +1,4 @@
+import Base
 import Imaging
 
 /// A photograph to be segmented.
@@ -21,7 +22,7 @@ package struct Input: Sendable, Equatable {
 }
 
 /// Where the results of a run go.
-package enum Destination: Sendable, Equatable {
+package enum OutputDestination: Sendable, Equatable {
     /// The current folder, with the kind of output in the name.
     case currentFolder
     /// A folder, which may have to be made.
@@ -46,7 +47,7 @@ package struct OutputPlan: Sendable, Equatable {
     /// - Parameters:
     ///   - classNames: For a confidence output the names of its classes; else nothing.
     /// - Throws: `UsageError` where two results would be one file, or where the destination cannot hold them.
-    package init(inputs: [Input], kind: SegmentOutput, destination: Destination, classNames: [String])
+    package init(inputs: [Input], kind: SegmentOutput, destination: OutputDestination, classNames: [String])
         throws(UsageError)
     {
         let parts: [String?] = kind == .confidence ? classNames.map(fileNamePart) : [nil]

@@ -1,3 +1,4 @@
+import Base
 import Imaging
 import Silhouette
 

@@ -1,4 +1,4 @@
-import CPUBackend
+import Base
 import Imaging
 import ModelGraph
 import Silhouette
@@ -18,7 +18,7 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     // Only the names of confidences depend on the model; other mistakes are told before one is looked for.
     if settings.output != .confidence { _ = try plan([]) }
 
-    let location = try ModelLocator().locate(settings.model)
+    let location = try ModelLocator(searchesCache: true).locate(settings.model)
     let model = try Model(path: location.path)
     let classes = try chosenClasses(
         keeping: settings.classes, dropping: settings.droppedClasses, in: model.labels)
@@ -28,45 +28,25 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     var options = settings.segmenterOptions(classes)
     options.baseOptions.warningHandler = { progress.note("silhouette: \($0)") }
     let effect = try settings.effectOptions(classes, model.labels)
-    let segmenters = try segmenters(options, model, photographCount: inputs.count)
-    let renderers = try segmenters.compactMap { segmenter throws(ImageSegmenterError) in
-        try effect.map { effect throws(ImageSegmenterError) in
-            try EffectRenderer(options: effect, segmenter: segmenter)
-        }
+    let pool = try SegmenterPool(
+        options: effect.map { options.drawing($0) } ?? options, model: model, pictureCount: inputs.count)
+    let renderer = try effect.map { effect throws(ImageSegmenterError) in
+        try EffectRenderer(options: effect, segmenter: pool.segmenters[0])
     }
     var palette = Palette(of: model)
-    palette.recolor(try settings.effects.colors(of: model.labels))
+    palette.recolor(try settings.effects.classColors(among: model.labels))
     if case .folder(let path) = destination, let reason = makeFolder(path) {
         Console.report(singleLine("silhouette segment: \(path): \(reason)"))
         return .failure
     }
     let run = SegmentRun(
-        settings: settings, inputs: inputs, plan: files, segmenters: segmenters, renderers: renderers,
+        settings: settings, inputs: inputs, plan: files, pool: pool,
         rendering: Rendering(
             kind: settings.output, format: files.format, palette: palette, classes: classes.map(Set.init),
-            renderer: renderers.first),
+            renderer: renderer),
         progress: progress)
-    modelNotes(model, location, segmenters[0], isVerbose: settings.isVerbose).forEach { progress.note($0) }
-    return run.run()
-}
-
-/// A segmenter, or on the processor one of one thread for each core where there are photographs for all of them: so no core waits for
-/// another one in the middle of a network. Results are the same.
-private func segmenters(
-    _ options: ImageSegmenterOptions, _ model: Model, photographCount: Int
-) throws(ImageSegmenterError) -> [ImageSegmenter] {
-    let first = try ImageSegmenter(options: options, model: model)
-    guard first.deviceID == "cpu", options.baseOptions.threadCount == nil, photographCount >= 4 else { return [first] }
-    let coreCount = (try? CPUBackend(threads: nil).threadCount) ?? 1
-    // More would each take the network's memory; and where there are many cores, one core takes long for a picture.
-    let count = min(coreCount, 4, photographCount / 2)
-    guard count > 1 else { return [first] }
-    var alone = options
-    alone.baseOptions.device = .cpu
-    alone.baseOptions.threadCount = coreCount / count
-    var segmenters: [ImageSegmenter] = []
-    for _ in 0..<count { segmenters.append(try ImageSegmenter(options: alone, model: model)) }
-    return segmenters
+    modelNotes(model, location, pool.segmenters[0], isVerbose: settings.isVerbose).forEach { progress.note($0) }
+    return try run.run()
 }
 
 /// What is told before the work begins: which model and device are used.
@@ -88,10 +68,7 @@ private struct SegmentRun: Sendable {
     let settings: SegmentSettings
     let inputs: [Input]
     let plan: OutputPlan
-    /// Each works on a photograph of its own.
-    let segmenters: [ImageSegmenter]
-    /// For each of them, where effects are drawn.
-    let renderers: [EffectRenderer]
+    let pool: SegmenterPool
     let rendering: Rendering
     let progress: Progress
 
@@ -104,12 +81,13 @@ private struct SegmentRun: Sendable {
         var readMilliseconds = 0.0
     }
 
-    func run() -> ExitCode {
-        runPipeline(Array(inputs.indices), workers: segmenters.count) { index in
-            read(index)
-        } second: { worker, job in
-            segment(job, worker)
-        } third: { job in
+    func run() throws -> ExitCode {
+        let next = Array(inputs.indices).handout
+        try pool.run {
+            next().map { index in read(index) }
+        } segment: { segmenter, job in
+            segment(job, segmenter)
+        } finish: { job in
             write(job)
         }
         progress.end()
@@ -145,16 +123,11 @@ private struct SegmentRun: Sendable {
         return job
     }
 
-    private func segment(_ job: Job, _ worker: Int) -> Job {
+    private func segment(_ job: Job, _ segmenter: ImageSegmenter) -> Job {
         guard let picture = job.picture else { return job }
         var job = job
         do throws(ImageSegmenterError) {
-            job.result =
-                if renderers.indices.contains(worker) {
-                    try renderers[worker].segment(picture)
-                } else {
-                    try segmenters[worker].segment(image: picture)
-                }
+            job.result = try segmenter.segment(image: picture)
         } catch {
             job.failure = "\(inputs[job.index].displayName): \(error)"
         }
@@ -203,7 +176,7 @@ extension SegmentSettings {
         options.shouldOutputCategoryMask = output == .mask || output.showsPicture
         options.shouldOutputConfidenceMasks = output == .confidence
         options.shouldOutputScores = output == .scores
-        options.confidenceClasses = classes
+        options.confidenceClasses = classes.map { ClassSelection($0) }
         options.maskSize = maskSize
         options.fit = fit
         options.tileSide = tileSide
@@ -215,7 +188,7 @@ extension SegmentSettings {
         var limits = ImageLimits()
         if let maxPixels { limits.maxPixels = maxPixels }
         return try effects.effect(output.rawValue, labels: labels, limits: limits).map {
-            EffectOptions($0, classes: classes, edges: effects.edgeOptions)
+            EffectOptions($0, classes: classes.map { ClassSelection($0) }, edges: effects.edgeOptions)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Base
 import CPUBackend
 import Silhouette
 
@@ -34,8 +35,8 @@ package struct SegmentSettings: Sendable {
     /// What was named; `output` is what is made.
     package var namedOutput: SegmentOutput?
     package var maskSize: MaskSize = .source
-    package var classes: [String]?
-    package var droppedClasses: [String]?
+    package var classes: ClassSelection?
+    package var droppedClasses: ClassSelection?
     package var effects = EffectSettings()
     package var fit: Fit = .stretch
     package var tileSide: Int?

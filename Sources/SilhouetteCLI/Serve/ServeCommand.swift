@@ -39,7 +39,7 @@ private func load(_ settings: ServeSettings) throws -> (models: [ServedModel], n
     var models: [ServedModel] = []
     var notes: [String] = []
     for path in paths {
-        let location = try ModelLocator().locate(path)
+        let location = try ModelLocator(searchesCache: true).locate(path)
         let model = try Model(path: location.path)
         var options = BaseOptions()
         options.device = settings.device

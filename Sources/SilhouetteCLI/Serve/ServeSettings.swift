@@ -114,24 +114,14 @@ extension Subcommand<ServeSettings> {
             .integer(
                 "max-message-bytes", in: 1024...1_000_000_000,
                 "Refuse longer messages. (default: \(ServerLimits().messageByteCount))", \.limits.messageByteCount),
-            .value(
-                "max-frames-per-second", nil, "N",
+            .integer(
+                "max-frames-per-second", in: 1...1000,
                 "Refuse more frames from one connection. (default: \(Int(ServerLimits().framesPerSecond)))"
-            ) { settings, value throws(UsageError) in
-                guard let number = Int(value), (1...1000).contains(number) else {
-                    throw UsageError("needs a whole number from 1 to 1000, not '\(value)'")
-                }
-                settings.limits.framesPerSecond = Double(number)
-            },
-            .value(
-                "idle-timeout", nil, "SECONDS",
+            ) { $0.limits.framesPerSecond = Double($1) },
+            .integer(
+                "idle-timeout", "SECONDS", in: 1...86_400,
                 "End connections that do not answer for so long. (default: \(Int(ServerLimits().idleSeconds)))"
-            ) { settings, value throws(UsageError) in
-                guard let number = Int(value), (1...86_400).contains(number) else {
-                    throw UsageError("needs a whole number from 1 to 86400, not '\(value)'")
-                }
-                settings.limits.idleSeconds = Double(number)
-            },
+            ) { $0.limits.idleSeconds = Double($1) },
             .flag("verbose", "v", "Say which model and device are used.", \.isVerbose),
         ],
         addOperand: { _, operand throws(UsageError) in throw UsageError("takes no operand: '\(operand)'") },

@@ -8,7 +8,7 @@ import VulkanCompute
 
 /// Runs `silhouette verify`.
 func verify(_ settings: VerifySettings) throws -> ExitCode {
-    let path = try ModelLocator().locate(settings.model).path
+    let path = try ModelLocator(searchesCache: true).locate(settings.model).path
     let model = try Model(path: path)
     let graph = model.graph.optimized()
     let input = try networkInput(of: model, settings.picture)

@@ -11,7 +11,7 @@ package enum FilmDestination: Equatable, Sendable {
     /// To a virtual camera.
     case camera(String)
     /// To standard output.
-    case standardOutput(FrameFormat)
+    case standardOutput(UncompressedFormat)
 
     /// - Throws: `UsageError` where the name tells of no kind, or of one that does not go with the other options.
     package init(_ settings: VideoSettings) throws(UsageError) {

@@ -8,12 +8,12 @@ final class FilmRun: Sendable {
     let film: Film
     let settings: VideoSettings
     private let renderer: EffectRenderer
-    private let backdrop: Backdrop?
+    private let backdrop: BackgroundFilm?
     private let progress: FilmProgress
     private let state: Locked<State>
 
     private struct State {
-        var clock: FrameClock
+        var clock: FilmClock
         var failure: (any Error)?
         var frameCount = 0
         /// Seconds from the beginning of the source to the first frame.
@@ -32,14 +32,14 @@ final class FilmRun: Sendable {
     }
 
     init(
-        film: Film, renderer: EffectRenderer, backdrop: Backdrop?, settings: VideoSettings, progress: FilmProgress
+        film: Film, renderer: EffectRenderer, backdrop: BackgroundFilm?, settings: VideoSettings, progress: FilmProgress
     ) {
         self.film = film
         self.renderer = renderer
         self.backdrop = backdrop
         self.settings = settings
         self.progress = progress
-        state = Locked(State(clock: FrameClock(of: film)))
+        state = Locked(State(clock: FilmClock(of: film)))
     }
 
     /// Tells the user something.
@@ -48,16 +48,14 @@ final class FilmRun: Sendable {
     /// Runs all frames into the sink, completes it, and tells how it went.
     ///
     /// - Parameter destination: What the sink makes, for messages.
-    func run(into sink: any FrameSink, sound: SoundExtraction?, _ destination: FilmDestination) throws -> ExitCode {
+    func run(into sink: any FilmSink, sound: SoundExtraction?, _ destination: FilmDestination) throws -> ExitCode {
         let reader = try VideoReader(film, sound: sound)
         let interruption = Interruption()
         interruption.onFirst(hiddenFiles: sink.hiddenFiles) { reader.stop() }
         let start = ContinuousClock.now
-        // The third stage alone touches it until the pipeline has ended.
-        nonisolated(unsafe) let sink = sink
-        runPipeline {
+        try runPipeline {
             self.read(reader, interruption)
-        } second: { job in
+        } second: { _, job in
             self.segment(job)
         } third: { job in
             self.write(job, into: sink)
@@ -109,7 +107,7 @@ final class FilmRun: Sendable {
         return job
     }
 
-    private func write(_ job: Job, into sink: any FrameSink) {
+    private func write(_ job: Job, into sink: any FilmSink) {
         guard let result = job.result, state.withLock({ $0.failure == nil }) else { return }
         let start = ContinuousClock.now
         let microseconds = state.withLock { state in

@@ -14,13 +14,13 @@ func video(_ settings: VideoSettings) throws -> ExitCode {
     for path in backgrounds { try requireInputUntouched(.file(path), destination) }
     let film = try Film(source, options: settings.reading)
 
-    let location = try ModelLocator().locate(settings.model)
+    let location = try ModelLocator(searchesCache: true).locate(settings.model)
     let model = try Model(path: location.path)
     let classes = try chosenClasses(
         keeping: settings.classes, dropping: settings.droppedClasses, in: model.labels)
     let effect = try settings.effectOptions(classes, model.labels)
     let backdrop = try settings.backgroundVideo.map { path in
-        try Backdrop(path: path, behind: film, showsAll: settings.effects.backgroundFit == .contain)
+        try BackgroundFilm(path: path, behind: film, showsAll: settings.effects.backgroundFit == .contain)
     }
     let progress = FilmProgress(
         expected: film.info.expectedFrameCount(start: settings.reading.start ?? 0, limit: settings.reading.duration))
@@ -57,7 +57,7 @@ extension FilmRun {
     /// Prepares what takes the frames, runs, and tells how it went.
     func run(into destination: FilmDestination) throws -> ExitCode {
         let stream = EncodedStream(of: film, hasAlpha: settings.output.hasAlpha)
-        let sink: any FrameSink
+        let sink: any FilmSink
         var extraction: SoundExtraction?
         switch destination {
         case .film(let path, let format):

@@ -1,3 +1,4 @@
+import Base
 import Imaging
 import Silhouette
 import Video
@@ -16,7 +17,7 @@ package enum VideoOutput: String, CaseIterable, Sendable {
 }
 
 /// What uncompressed frames on standard output look like.
-package enum FrameFormat: String, CaseIterable, Sendable {
+package enum UncompressedFormat: String, CaseIterable, Sendable {
     /// Red, green, blue, a byte each, frame after frame.
     case rgb24
     /// The same and the opacity.
@@ -29,7 +30,7 @@ package enum FrameFormat: String, CaseIterable, Sendable {
 package struct VideoSettings: Sendable {
     package var inputs: [String] = []
     package var destination: String?
-    package var format: FrameFormat?
+    package var format: UncompressedFormat?
     package var quality: Int?
     package var reading = ReadingOptions()
     package var model: String?
@@ -39,8 +40,8 @@ package struct VideoSettings: Sendable {
     package var threads: Int?
     /// What was named; `output` is what is made.
     package var namedOutput: VideoOutput?
-    package var classes: [String]?
-    package var droppedClasses: [String]?
+    package var classes: ClassSelection?
+    package var droppedClasses: ClassSelection?
     package var effects = EffectSettings()
     package var backgroundVideo: String?
     package var smoothing: Float?
@@ -126,8 +127,8 @@ extension Subcommand<VideoSettings> {
                     "format", nil, "rgb24|rgba|yuv4mpeg",
                     "What frames on standard output look like; yuv4mpeg has a constant rate, the others no times."
                 ) { settings, value throws(UsageError) in
-                    guard let format = FrameFormat(rawValue: value) else {
-                        let words = FrameFormat.allCases.map(\.rawValue)
+                    guard let format = UncompressedFormat(rawValue: value) else {
+                        let words = UncompressedFormat.allCases.map(\.rawValue)
                         throw UsageError("is \(words.listed(with: "or")), not '\(value)'")
                     }
                     settings.format = format
@@ -144,10 +145,9 @@ extension Subcommand<VideoSettings> {
                     "input-rate", nil, "N",
                     "Frames a second, of a camera or of numbered pictures. (default for pictures: 25)"
                 ) { settings, value throws(UsageError) in
-                    guard let rate = Double(value), rate >= 0.01, rate <= 1000 else {
-                        throw UsageError("needs a number from 0.01 to 1000, not '\(value)'")
+                    settings.reading.inputRate = try reading { () throws(WordError) in
+                        try Double(word: value, in: 0.01...1000)
                     }
-                    settings.reading.inputRate = rate
                 },
                 .text("model", "m", "FILE", "The model (as for segment).", \.model),
                 .device(\.device),
@@ -256,7 +256,7 @@ extension VideoSettings {
             backgroundVideo == nil
             ? try effects.effect(output.rawValue, labels: labels, limits: limits) : .composite(.color(.black))
         guard let effect else { throw UsageError("--output \(output.rawValue) is no film") }
-        var options = EffectOptions(effect, classes: classes, edges: effects.edgeOptions)
+        var options = EffectOptions(effect, classes: classes.map { ClassSelection($0) }, edges: effects.edgeOptions)
         if let smoothing { options.temporalSmoothing = smoothing }
         return options
     }

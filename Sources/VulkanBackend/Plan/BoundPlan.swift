@@ -38,18 +38,18 @@ package final class BoundPlan: Sendable {
         self.ranges = ranges
         constants = try BoundConstant.upload(plan.constants, to: device)
 
-        var views: [Int: TexelView] = [:]
+        var views: [Int: TexelBufferView] = [:]
         var commands: [Command] = []
         for dispatch in plan.dispatches {
             let pipeline = try pipelines.pipeline(dispatch.kernel)
-            var resources: [BoundResource] = []
+            var resources: [Descriptor] = []
             var (reads, writes): ([BufferRange], [BufferRange]) = ([], [])
             for (planned, binding) in zip(dispatch.bindings, dispatch.kernel.interface.bindings) {
-                func read(_ id: TensorID) throws(VulkanError) -> BoundResource {
+                func read(_ id: TensorID) throws(VulkanError) -> Descriptor {
                     guard let range = ranges[id.index] else { preconditionFailure("a tensor without memory") }
                     guard binding == .texelBuffer else { return .storage(range) }
                     if let view = views[id.index] { return .texels(view) }
-                    let view = try TexelView(range, plan.settings.precision.texelFormat)
+                    let view = try TexelBufferView(range, plan.settings.precision.texelFormat)
                     views[id.index] = view
                     return .texels(view)
                 }
@@ -72,12 +72,11 @@ package final class BoundPlan: Sendable {
                 .dispatch(
                     Command.Dispatch(
                         name: dispatch.layer, pipeline, resources, pushConstants: dispatch.pushConstants,
-                        groups: dispatch.groups, reads: reads, writes: writes)))
+                        workgroups: dispatch.workgroups, reads: reads, writes: writes)))
         }
         self.commands = commands
     }
 
-    /// Where a tensor lies.
     package func range(_ id: TensorID) -> BufferRange {
         guard let range = ranges[id.index] else { preconditionFailure("a tensor without memory") }
         return range
@@ -86,7 +85,7 @@ package final class BoundPlan: Sendable {
 
 /// A constant in a device's memory.
 package struct BoundConstant: Sendable {
-    package let resource: BoundResource
+    package let resource: Descriptor
 
     /// Uploads constants into one buffer, through a staging buffer that goes away again.
     package static func upload(_ constants: [PlannedConstant], to device: LogicalDevice) throws(VulkanError)
@@ -102,7 +101,7 @@ package struct BoundConstant: Sendable {
                 staging.contents?.advanced(by: offset).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
             }
         }
-        let copy = try RecordedCommands(device, [.copy(from: staging.all, to: buffer.all)])
+        let copy = try CommandBuffer(device, [.copy(from: staging.all, to: buffer.all)])
         let submission = try Submission(device)
         try submission.submit(copy)
         try submission.wait(nanoseconds: VulkanBackend.timeoutNanoseconds)
@@ -110,7 +109,7 @@ package struct BoundConstant: Sendable {
         var bound: [BoundConstant] = []
         for (constant, offset) in zip(constants, offsets) {
             let range = buffer.range(offset, constant.words.count * 4)
-            switch constant.kind {
+            switch constant.layout {
             case .uniformBlocks(let slices):
                 bound.append(
                     BoundConstant(
@@ -121,7 +120,8 @@ package struct BoundConstant: Sendable {
             case .weights(let readPath):
                 bound.append(
                     BoundConstant(
-                        resource: readPath == .texels ? .texels(try TexelView(range, .float32x4)) : .storage(range)))
+                        resource: readPath == .texels
+                            ? .texels(try TexelBufferView(range, .float32x4)) : .storage(range)))
             case .table: bound.append(BoundConstant(resource: .storage(range)))
             }
         }

@@ -86,13 +86,13 @@ extension DispatchPlan {
         let stored = isHalf ? packed.values.map { float(fromHalf: halfBits(of: $0)) } : packed.values
         let weights = add(
             PlannedConstant(
-                kind: variant.readPath == .uniform
+                layout: variant.readPath == .uniform
                     ? .uniformBlocks(slices: packed.sliceCount) : .weights(variant.readPath),
                 words: stored.map(\.bitPattern)))
         let bindings: [PlannedBinding] =
-            [.destination(layer.output), .source(layer.inputs[0]), .weights(weights)] + terms(layer)
+            [.destination(layer.output), .source(layer.inputs[0]), .weights(weights)] + epilogueBindings(layer)
         let push = push.map(UInt32.init)
-        let macros = "FLOAT16=\(isHalf ? 1 : 0) ACCESS=\(variant.readPath.rawValue)"
+        let macros = "FLOAT16=\(isHalf ? 1 : 0) READ_PATH=\(variant.readPath.rawValue)"
         add(
             PlannedDispatch(
                 layer: layer.name,
@@ -101,14 +101,14 @@ extension DispatchPlan {
                     constants: commonConstants(layer, localSize: variant.localSize) + constants.map(UInt32.init),
                     interface: interface(bindings, push, variant.readPath)),
                 bindings: bindings, pushConstants: push,
-                groups: variant.groups(pixels: pixels(layer.output), groups: packed.groupCount)))
+                workgroups: variant.workgroups(pixels: pixels(layer.output), groups: packed.groupCount)))
     }
 }
 
 extension KernelVariant {
     /// Workgroups for so many pixels and groups of output blocks.
-    fileprivate func groups(pixels: Int, groups: Int) -> (x: Int, y: Int, z: Int) {
-        let (columns, rows) = isShared ? (Self.sharedGrid.columns, Self.sharedGrid.rows) : (localSize, 1)
+    fileprivate func workgroups(pixels: Int, groups: Int) -> (x: Int, y: Int, z: Int) {
+        let (columns, rows) = usesSharedMemory ? (Self.sharedGrid.columns, Self.sharedGrid.rows) : (localSize, 1)
         return (
             (pixels + columns * tile.pixels - 1) / (columns * tile.pixels), (groups + rows - 1) / rows, 1
         )

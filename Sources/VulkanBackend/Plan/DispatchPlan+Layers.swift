@@ -2,7 +2,6 @@ import ModelGraph
 import VulkanCompute
 
 extension DispatchPlan {
-    /// Adds the dispatches of one layer.
     mutating func append(_ layer: Layer) {
         switch layer.operation {
         case .convolution(let convolution):
@@ -16,13 +15,13 @@ extension DispatchPlan {
         case .add: appendBinary(layer, operation: 0)
         case .multiply: appendBinary(layer, operation: 1)
         case .activation: appendBinary(layer, operation: 2)
-        case .concatenate: appendWithTermsAfterwards(layer) { $0.appendConcatenation($1) }
+        case .concatenate: appendWithSeparateEpilogue(layer) { $0.appendConcatenation($1) }
         case .globalAveragePool: appendGlobalAveragePool(layer)
         case .averagePool(let pool): appendPool(layer, pool, isAverage: true)
         case .maxPool(let pool): appendPool(layer, pool, isAverage: false)
         case .resizeBilinear(_, let convention): appendResize(layer, convention)
-        case .softmax: appendWithTermsAfterwards(layer) { $0.appendChannels($1, "softmax") }
-        case .argMax: appendWithTermsAfterwards(layer) { $0.appendChannels($1, "arg_max") }
+        case .softmax: appendWithSeparateEpilogue(layer) { $0.appendChannels($1, "softmax") }
+        case .argMax: appendWithSeparateEpilogue(layer) { $0.appendChannels($1, "arg_max") }
         }
     }
 
@@ -42,18 +41,18 @@ extension DispatchPlan {
         ]
     }
 
-    /// The residual and the picture's bias, in the order of the shaders.
-    func terms(_ layer: Layer) -> [PlannedBinding] {
+    /// What a layer's epilogue adds: the residual and the picture's bias, in the order of the shaders.
+    func epilogueBindings(_ layer: Layer) -> [PlannedBinding] {
         [layer.residual.map(PlannedBinding.source) ?? .unused, layer.pictureBias.map(PlannedBinding.source) ?? .unused]
     }
 
     /// Workgroups for `count` invocations.
-    func groups(_ count: Int) -> Int { (count + settings.localSize - 1) / settings.localSize }
+    func workgroups(_ count: Int) -> Int { (count + settings.localSize - 1) / settings.localSize }
 
     /// Adds a dispatch of a shader without weights.
     mutating func addDispatch(
         _ layer: Layer, _ shader: String, bindings: [PlannedBinding], constants: [UInt32], push: [UInt32],
-        groups: (x: Int, y: Int, z: Int)
+        workgroups: (x: Int, y: Int, z: Int)
     ) {
         // Without weights there is nothing that uniform blocks could hold.
         let readPath: ReadPath = settings.readPath == .storage ? .storage : .texels
@@ -62,9 +61,9 @@ extension DispatchPlan {
                 layer: layer.name,
                 kernel: Kernel(
                     shader: shader,
-                    variant: "FLOAT16=\(settings.precision == .float16 ? 1 : 0) ACCESS=\(readPath.rawValue)",
+                    variant: "FLOAT16=\(settings.precision == .float16 ? 1 : 0) READ_PATH=\(readPath.rawValue)",
                     constants: constants, interface: interface(bindings, push, readPath)),
-                bindings: bindings, pushConstants: push, groups: groups))
+                bindings: bindings, pushConstants: push, workgroups: workgroups))
     }
 
     func interface(_ bindings: [PlannedBinding], _ push: [UInt32], _ readPath: ReadPath) -> ShaderInterface {
@@ -83,18 +82,18 @@ extension DispatchPlan {
             }, pushConstantsByteCount: push.count * 4)
     }
 
-    /// For shaders that know no residual and no picture's bias: those are added in place by a dispatch of their own, before the
-    /// activation. The passes never make such a layer.
-    private mutating func appendWithTermsAfterwards(_ layer: Layer, _ append: (inout DispatchPlan, Layer) -> Void) {
+    /// For shaders without an epilogue: the residual and the picture's bias are added in place by a dispatch of their own,
+    /// before the activation. The passes never make such a layer.
+    private mutating func appendWithSeparateEpilogue(_ layer: Layer, _ append: (inout DispatchPlan, Layer) -> Void) {
         guard layer.residual != nil || layer.pictureBias != nil else { return append(&self, layer) }
         var bare = layer
         bare.residual = nil
         bare.pictureBias = nil
         bare.activation = .none
         append(&self, bare)
-        var terms = layer
-        terms.inputs = [layer.output]
-        appendBinary(terms, operation: 2)
+        var epilogue = layer
+        epilogue.inputs = [layer.output]
+        appendBinary(epilogue, operation: 2)
     }
 
     private mutating func appendBinary(_ layer: Layer, operation: UInt32) {
@@ -106,10 +105,11 @@ extension DispatchPlan {
         }
         addDispatch(
             layer, "binary",
-            bindings: [.destination(layer.output), .source(a), b.map(PlannedBinding.source) ?? .unused] + terms(layer),
+            bindings: [.destination(layer.output), .source(a), b.map(PlannedBinding.source) ?? .unused]
+                + epilogueBindings(layer),
             constants: commonConstants(layer) + [operation, repeats(a), repeats(b)],
             push: [UInt32(settings.batch), UInt32(output.pixelCount)],
-            groups: (groups(pixels(layer.output)), blocks(layer.output), 1))
+            workgroups: (workgroups(pixels(layer.output)), blocks(layer.output), 1))
     }
 
     private mutating func appendConcatenation(_ layer: Layer) {
@@ -128,7 +128,7 @@ extension DispatchPlan {
                     constants: [UInt32(settings.localSize), layer.activation.code],
                     push: [UInt32(pixels(layer.output)), UInt32(first), UInt32(channel)]
                         + sources.map { UInt32($0.map { shape($0).channels } ?? 0) },
-                    groups: (groups(pixels(layer.output)), end - first, 1))
+                    workgroups: (workgroups(pixels(layer.output)), end - first, 1))
             }
             channel = next
         }
@@ -137,23 +137,23 @@ extension DispatchPlan {
     private mutating func appendGlobalAveragePool(_ layer: Layer) {
         addDispatch(
             layer, "global_average_pool",
-            bindings: [.destination(layer.output), .source(layer.inputs[0])] + terms(layer),
+            bindings: [.destination(layer.output), .source(layer.inputs[0])] + epilogueBindings(layer),
             constants: commonConstants(layer),
             push: [UInt32(settings.batch), UInt32(shape(layer.inputs[0]).pixelCount)],
-            groups: (settings.batch, blocks(layer.output), 1))
+            workgroups: (settings.batch, blocks(layer.output), 1))
     }
 
     private mutating func appendPool(_ layer: Layer, _ pool: Pool, isAverage: Bool) {
         let (input, output) = (shape(layer.inputs[0]), shape(layer.output))
         addDispatch(
             layer, "pool",
-            bindings: [.destination(layer.output), .source(layer.inputs[0])] + terms(layer),
+            bindings: [.destination(layer.output), .source(layer.inputs[0])] + epilogueBindings(layer),
             constants: commonConstants(layer) + [isAverage ? 1 : 0, pool.countsPadding ? 1 : 0],
             push: [
                 settings.batch, input.height, input.width, output.height, output.width, pool.padding.top,
                 pool.padding.left, pool.kernel.height, pool.kernel.width, pool.stride.height, pool.stride.width,
             ].map(UInt32.init),
-            groups: (groups(pixels(layer.output)), blocks(layer.output), 1))
+            workgroups: (workgroups(pixels(layer.output)), blocks(layer.output), 1))
     }
 
     private mutating func appendResize(_ layer: Layer, _ convention: ResizeConvention) {
@@ -163,14 +163,16 @@ extension DispatchPlan {
             + convention.taps(from: input.width, to: output.width)
         let table = add(
             PlannedConstant(
-                kind: .table,
+                layout: .table,
                 words: taps.flatMap { [UInt32($0.first), UInt32($0.second), Float($0.share).bitPattern, 0] }))
         addDispatch(
             layer, "resize_bilinear",
-            bindings: [.destination(layer.output), .source(layer.inputs[0])] + terms(layer) + [.table(table)],
+            bindings: [.destination(layer.output), .source(layer.inputs[0])] + epilogueBindings(layer) + [
+                .table(table)
+            ],
             constants: commonConstants(layer),
             push: [settings.batch, input.height, input.width, output.height, output.width].map(UInt32.init),
-            groups: (groups(pixels(layer.output)), blocks(layer.output), 1))
+            workgroups: (workgroups(pixels(layer.output)), blocks(layer.output), 1))
     }
 
     /// Soft-max and arg-max: an invocation sees all channels of its pixel.
@@ -179,7 +181,7 @@ extension DispatchPlan {
             layer, shader, bindings: [.destination(layer.output), .source(layer.inputs[0])],
             constants: [UInt32(settings.localSize), layer.activation.code],
             push: [UInt32(pixels(layer.output)), UInt32(shape(layer.inputs[0]).channels)],
-            groups: (groups(pixels(layer.output)), 1, 1))
+            workgroups: (workgroups(pixels(layer.output)), 1, 1))
     }
 }
 

@@ -21,12 +21,12 @@ struct PlannedDispatch: Sendable {
     var kernel: Kernel
     var bindings: [PlannedBinding]
     var pushConstants: [UInt32]
-    var groups: (x: Int, y: Int, z: Int)
+    var workgroups: (x: Int, y: Int, z: Int)
 }
 
 /// Values that never change: weights or a table.
 package struct PlannedConstant: Sendable {
-    package enum Kind: Sendable {
+    package enum Layout: Sendable {
         /// Weights that go into uniform blocks, as many as `slices`.
         case uniformBlocks(slices: Int)
         /// Weights that are read through the texture units or by address.
@@ -35,14 +35,13 @@ package struct PlannedConstant: Sendable {
         case table
     }
 
-    var kind: Kind
+    var layout: Layout
     /// Bits of float32, or integers.
     var words: [UInt32]
 }
 
 extension PlannedConstant {
-    /// A table of words.
-    package static func table(_ words: [UInt32]) -> PlannedConstant { PlannedConstant(kind: .table, words: words) }
+    package static func table(_ words: [UInt32]) -> PlannedConstant { PlannedConstant(layout: .table, words: words) }
 }
 
 /// Everything that a graph is on a device, before there is a device: dispatches in order, and the constants that they read.

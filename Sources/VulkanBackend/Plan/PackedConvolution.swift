@@ -26,8 +26,6 @@ struct PackedConvolution: Sendable {
         return (groups + perSlice - 1) / perSlice <= WeightBlocks.count
     }
 
-    /// Packs weights.
-    ///
     /// - Parameters:
     ///   - rows: Taps times input channels that an output is summed over.
     ///   - blocks: Output blocks in a group.
@@ -68,7 +66,7 @@ extension Graph {
             guard case .convolution(let convolution) = layer.operation, convolution.groups > 1 else { continue }
             let taps = convolution.kernel.height * convolution.kernel.width
             byteCount += taps * shape(of: layer.inputs[0]).channels * convolution.weights.shape[0] * 4
-            guard byteCount <= Limits.fileByteCount else {
+            guard byteCount <= ModelLimits.fileByteCount else {
                 throw VulkanError(
                     "vkAllocateMemory",
                     .unsupported(

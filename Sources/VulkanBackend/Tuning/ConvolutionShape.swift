@@ -1,18 +1,18 @@
 import ModelGraph
 
+/// Which shaders compute a convolution.
+package enum ConvolutionKind: String, Sendable, CaseIterable {
+    /// A matrix product over the pixels.
+    case pointwise
+    /// Each channel with a kernel of its own.
+    case depthwise
+    /// Any other that does not enlarge.
+    case dense
+}
+
 /// All that decides how long the variants of a convolution take: layers of equal shape are measured once.
 package struct ConvolutionShape: Hashable, Sendable {
-    /// Which shaders compute it.
-    package enum Kind: String, Sendable, CaseIterable {
-        /// A matrix product over the pixels.
-        case pointwise
-        /// Each channel with a kernel of its own.
-        case depthwise
-        /// Any other that does not enlarge.
-        case dense
-    }
-
-    package let kind: Kind
+    package let kind: ConvolutionKind
     package let input, output: Shape
     package let kernel, stride, dilation: Extent
     package let padding: Padding

@@ -16,14 +16,15 @@ extension KernelVariant {
         let standard = standard(for: shape, settings)
         let quickTiles = [Tile(4, 2), Tile(4, 1), Tile(2, 2), Tile(1, 1)]
         let others = all(shape.kind).filter { variant in
-            level == .full || (!variant.isShared && variant.readPath != .uniform && quickTiles.contains(variant.tile))
+            level == .full
+                || (!variant.usesSharedMemory && variant.readPath != .uniform && quickTiles.contains(variant.tile))
         }
         return [standard] + others.filter { $0 != standard && $0.isPossible(for: shape, settings, on: limits) }
     }
 
     /// The same with workgroups of other sizes, as far as a device has them.
     func inOtherSizes(on limits: DeviceLimits) -> [KernelVariant] {
-        guard !isShared else { return [] }
+        guard !usesSharedMemory else { return [] }
         return [32, 128, 256].filter { $0 != localSize && $0 <= limits.workgroupInvocations }.map { size in
             var variant = self
             variant.localSize = size
@@ -49,10 +50,10 @@ extension KernelVariant {
             && readPath.reading(shape, blocks: tile.blocks) == .uniform
     }
 
-    private func all(_ kind: ConvolutionShape.Kind, has variant: KernelVariant) -> Bool {
+    private func all(_ kind: ConvolutionKind, has variant: KernelVariant) -> Bool {
         var sized = variant
         sized.localSize = 64
-        return Self.all(kind).contains(sized) && (!isShared || localSize == 64)
+        return Self.all(kind).contains(sized) && (!usesSharedMemory || localSize == 64)
     }
 }
 

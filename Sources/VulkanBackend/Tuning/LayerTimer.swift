@@ -51,7 +51,7 @@ final class LayerTimer: LayerTiming {
         let output = bound.range(alone.outputs[0])
         // The output too: what a variant does not write must not look as if it had.
         let filled = (alone.inputs.map(bound.range) + [output]).flatMap(fill)
-        try run(RecordedCommands(device, filled + bound.commands + copies(of: output)))
+        try run(CommandBuffer(device, filled + bound.commands + copies(of: output)))
         guard isExpected() else { return nil }
         var seconds = try time(bound.commands, repeats: 1)
         if seconds < 2 * best {
@@ -66,18 +66,18 @@ final class LayerTimer: LayerTiming {
     private func time(_ commands: [Command], repeats: Int) throws(VulkanError) -> Double {
         let many = (0..<repeats).flatMap { _ in commands }
         guard let stamps = try TimestampPool(device, count: 2) else {
-            let recorded = try RecordedCommands(device, many)
+            let recorded = try CommandBuffer(device, many)
             let start = SuspendingClock.now
             try run(recorded)
             return (SuspendingClock.now - start) / .seconds(1) / Double(repeats)
         }
         try run(
-            RecordedCommands(
+            CommandBuffer(
                 device, [.timestamp(index: 0)] + many + [.timestamp(index: 1)], timestamps: stamps))
         return try stamps.intervals()[0] / Double(repeats)
     }
 
-    private func run(_ commands: RecordedCommands) throws(VulkanError) {
+    private func run(_ commands: CommandBuffer) throws(VulkanError) {
         let submission = try Submission(device)
         try submission.submit(commands)
         try submission.wait(nanoseconds: VulkanBackend.timeoutNanoseconds)

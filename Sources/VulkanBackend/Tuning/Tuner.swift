@@ -84,12 +84,12 @@ package final class Tuner: VariantChooser {
 
     /// Takes a shape's variant from the record.
     private func remember(_ shape: ConvolutionShape, _ settings: PlanSettings, in state: inout State) {
-        guard let entry = state.record[key(shape, settings)], entry.origin.suffices(for: level) else { return }
+        guard let entry = state.record[key(shape, settings)], entry.status.suffices(for: level) else { return }
         let standard = KernelVariant.standard(for: shape, settings)
         let isPossible = entry.variant == standard || entry.variant.isPossible(for: shape, settings, on: limits)
         guard isPossible else { return }
         state.variants[shape] = entry.variant
-        if entry.origin == .begun {
+        if entry.status == .begun {
             state.summary.abandonedCount += 1
         } else {
             state.summary.add(entry.variant, insteadOf: standard, wasMeasured: false)
@@ -104,24 +104,24 @@ package final class Tuner: VariantChooser {
         let start = now()
         let end = start + state.secondsLeft
         // A driver that takes the process with it is not given a chance at every start.
-        guard level == .full || state.record.begunCount < Self.attemptLimit else { return }
+        guard level == .full || state.record.unfinishedCount < Self.attemptLimit else { return }
         for (position, (shape, index)) in shapes.enumerated() {
             let standard = KernelVariant.standard(for: shape, settings)
             let before = state.record[key(shape, settings)]
             guard now() < end else {
                 // What a quicker look has found is better than nothing.
-                if let before, before.origin != .begun, before.variant.isPossible(for: shape, settings, on: limits) {
+                if let before, before.status != .begun, before.variant.isPossible(for: shape, settings, on: limits) {
                     state.variants[shape] = before.variant
                     state.summary.add(before.variant, insteadOf: standard, wasMeasured: false)
                 }
                 continue
             }
-            state.record[key(shape, settings)] = .init(variant: standard, origin: .begun)
-            state.record.keep()
+            state.record[key(shape, settings)] = .init(variant: standard, status: .begun)
+            state.record.save()
             do throws(VulkanError) {
                 let timer = try makeTimer(graph.isolatingLayer(at: index).graph, settings)
                 let variant = try fastest(for: shape, settings, timer, until: end)
-                state.record[key(shape, settings)] = .init(variant: variant, origin: .init(level))
+                state.record[key(shape, settings)] = .init(variant: variant, status: .init(level))
                 state.variants[shape] = variant
                 state.summary.add(variant, insteadOf: standard, wasMeasured: true)
             } catch {
@@ -129,9 +129,9 @@ package final class Tuner: VariantChooser {
                     // Nor is a device that fails at this.
                     for (shape, _) in shapes[position...] {
                         state.record[key(shape, settings)] = .init(
-                            variant: .standard(for: shape, settings), origin: .begun)
+                            variant: .standard(for: shape, settings), status: .begun)
                     }
-                    state.record.keep()
+                    state.record.save()
                     throw error
                 }
                 // There is too little memory for the scratch, say; that may be otherwise next time.
@@ -143,7 +143,7 @@ package final class Tuner: VariantChooser {
         let seconds = now() - start
         state.secondsLeft -= seconds
         state.summary.seconds += seconds
-        state.record.keep()
+        state.record.save()
     }
 
     /// The fastest of a shape's variants, as far as there is time for them; the standard one where none is clearly faster.
@@ -176,7 +176,7 @@ package final class Tuner: VariantChooser {
     }
 
     private func key(_ shape: ConvolutionShape, _ settings: PlanSettings) -> String {
-        var hash = StableHash()
+        var hash = FNV1a()
         // Where a device's standard variant is another, so is what counts as faster.
         hash.add("\(shaderDigest) \(settings.precision.rawValue) \(settings.readPath) \(shape.text)")
         return hash.digits

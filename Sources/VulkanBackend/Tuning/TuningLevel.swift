@@ -11,7 +11,7 @@ public enum TuningLevel: String, Sendable, CaseIterable {
     case full
 
     /// What is sensible for a kind of device. A driver that is software has fewer differences to find and takes longer to compile.
-    package static func standard(for kind: PhysicalDevice.Kind) -> TuningLevel { kind == .software ? .off : .quick }
+    package static func standard(for kind: DeviceKind) -> TuningLevel { kind == .software ? .off : .quick }
 
     /// Seconds after which no measurement of a process begins, compiling included. One that has begun comes to its end.
     var seconds: Double {

@@ -1,14 +1,8 @@
 import VulkanCompute
 
-/// Which variants were found to be the fastest, kept between runs in a file for each device and driver beside its compiled
-/// shaders.
-///
-/// A file that is damaged, missing, another driver's or cannot be written only means that shapes are measured again. A line is:
-///
-///     0123456789abcdef quick texels 2x2 64        hash of shape, precision and shaders; how it was measured; variant
-package struct TuningRecord: Sendable {
-    /// How a variant was chosen.
-    package enum Origin: String, Sendable {
+/// The variant that was chosen for a shape, and how.
+package struct TunedVariant: Sendable, Hashable {
+    package enum Status: String, Sendable {
         /// Measuring began, and never came to an end: the device or the program did first. The variant is the standard one.
         case begun
         case quick, full
@@ -19,19 +13,25 @@ package struct TuningRecord: Sendable {
         func suffices(for level: TuningLevel) -> Bool { self == .full || level != .full }
     }
 
-    package struct Entry: Sendable, Hashable {
-        package var variant: KernelVariant
-        package var origin: Origin
+    package var variant: KernelVariant
+    package var status: Status
 
-        package init(variant: KernelVariant, origin: Origin) {
-            self.variant = variant
-            self.origin = origin
-        }
+    package init(variant: KernelVariant, status: Status) {
+        self.variant = variant
+        self.status = status
     }
+}
 
-    private let folder: PipelineCacheFolder?
+/// Which variants were found to be the fastest, kept between runs in a file for each device and driver beside its compiled
+/// shaders.
+///
+/// A file that is damaged, missing, another driver's or cannot be written only means that shapes are measured again. A line is:
+///
+///     0123456789abcdef quick texels 2x2 64        hash of shape, precision and shaders; how it was measured; variant
+package struct TuningRecord: Sendable {
+    private let folder: DeviceCacheFolder?
     private let identity: PhysicalDevice.CacheIdentity
-    private var entries: [String: Entry] = [:]
+    private var entries: [String: TunedVariant] = [:]
     /// Keys, oldest first.
     private var order: [String] = []
     /// Keys that this process has changed: others keep what another process has found.
@@ -42,24 +42,26 @@ package struct TuningRecord: Sendable {
     ///
     /// - Parameter folder: Where compiled shaders are kept; nil for nowhere.
     package init(folder: String?, identity: PhysicalDevice.CacheIdentity) {
-        self.folder = folder.map { PipelineCacheFolder(path: $0, ending: ".tuning", fileByteLimit: 1 << 20) }
+        self.folder = folder.map { DeviceCacheFolder(path: $0, fileExtension: "tuning", fileByteLimit: 1 << 20) }
         self.identity = identity
         let text = String(decoding: self.folder?.data(for: identity) ?? [], as: UTF8.self)
         for line in text.split(separator: "\n").prefix(Self.entryLimit) {
             let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-            guard words.count == 3, let origin = Origin(rawValue: String(words[1])),
+            guard words.count == 3, let status = TunedVariant.Status(rawValue: String(words[1])),
                 let variant = KernelVariant(words[2])
             else { continue }
             let key = String(words[0])
-            guard entries.updateValue(Entry(variant: variant, origin: origin), forKey: key) == nil else { continue }
+            guard entries.updateValue(TunedVariant(variant: variant, status: status), forKey: key) == nil else {
+                continue
+            }
             order.append(key)
         }
     }
 
     /// How many measurements have begun and never come to an end.
-    package var begunCount: Int { entries.values.count { $0.origin == .begun } }
+    package var unfinishedCount: Int { entries.values.count { $0.status == .begun } }
 
-    package subscript(_ key: String) -> Entry? {
+    package subscript(_ key: String) -> TunedVariant? {
         get { entries[key] }
         set {
             if entries[key] != nil { order.removeAll { $0 == key } }
@@ -70,13 +72,13 @@ package struct TuningRecord: Sendable {
     }
 
     /// Writes the file, in one step, with what other processes have written since this one has read it.
-    package func keep() {
+    package func save() {
         guard let folder else { return }
         var latest = Self(folder: folder.path, identity: identity)
         for key in order where changed.contains(key) { latest[key] = entries[key] }
         for key in changed where entries[key] == nil { latest[key] = nil }
         let lines = latest.order.suffix(Self.entryLimit).compactMap { key in
-            latest.entries[key].map { "\(key) \($0.origin.rawValue) \($0.variant)\n" }
+            latest.entries[key].map { "\(key) \($0.status.rawValue) \($0.variant)\n" }
         }
         folder.store(Array(lines.joined().utf8), for: identity)
     }

@@ -1,5 +1,4 @@
 import Effects
-import VulkanBackend
 import Imaging
 
 /// Which drawings an `EffectProgram` is compiled for: those of one effect, for pictures of one size.
@@ -12,11 +11,9 @@ package struct EffectFormat: Hashable, Sendable {
         case functions(PixelSize, MatteRamp)
     }
 
-    /// What is drawn.
     package let plan: PixelPassPlan
     let opacities: Opacities
 
-    /// The format of a drawing.
     package init(_ drawing: PictureDrawing) {
         plan = drawing.plan
         opacities =

@@ -1,5 +1,4 @@
 import Effects
-import VulkanBackend
 import Imaging
 import VulkanCompute
 
@@ -20,7 +19,7 @@ final class EffectMemory: Sendable {
     /// Colours with opacities, a word a pixel.
     let layer: BufferRange
     /// Between the two passes of a resize.
-    let halfResized: BufferRange?
+    let resizeIntermediate: BufferRange?
     /// The layer shrunk for the colours of edges.
     let small: BufferRange
     /// The layer shrunk for a blur.
@@ -41,22 +40,22 @@ final class EffectMemory: Sendable {
     var opacityUpload: BufferRange { upload.range(opacities.offset, opacities.byteCount) }
     var classUpload: BufferRange? { classes.map { upload.range($0.offset, $0.byteCount) } }
 
-    /// Takes the memory.
-    ///
-    /// - Parameter halfResizedPixels: 0 where every resize has one pass.
-    init(_ device: LogicalDevice, _ format: EffectFormat, halfResizedPixels: Int) throws(VulkanError) {
+    /// - Parameter intermediatePixels: 0 where every resize has one pass.
+    init(_ device: LogicalDevice, _ format: EffectFormat, intermediatePixels: Int) throws(VulkanError) {
         let plan = format.plan
         let pixels = plan.size.pixelCount
         let alignment = device.physical.limits.bindingAlignment
         var layout = ArenaLayout(alignment: alignment)
-        typealias Place = (offset: Int, byteCount: Int)
-        func reserve(_ byteCount: Int) -> Place { (layout.reserve(byteCount), byteCount) }
+        func reserve(_ byteCount: Int) -> Range<Int> {
+            let offset = layout.reserve(byteCount)
+            return offset..<offset + byteCount
+        }
         let picture = reserve(pixels * 4)
         let opacities = reserve(format.functionsSize.map { $0.pixelCount * 16 } ?? (pixels + 3) / 4 * 4)
         let classes = plan.isOverlay ? reserve(format.classByteCount) : nil
         let uploadEnd = layout.byteCount
         let layer = reserve(pixels * 4)
-        let halfResized = halfResizedPixels > 0 ? reserve(halfResizedPixels * 4) : nil
+        let resizeIntermediate = intermediatePixels > 0 ? reserve(intermediatePixels * 4) : nil
         let small = reserve(plan.edgeSize.pixelCount * 4)
         let weighted = plan.blur.map { reserve($0.size.pixelCount * 4) }
         let copiesEnd = layout.byteCount
@@ -65,22 +64,22 @@ final class EffectMemory: Sendable {
         let result = reserve(plan.drawing == .cutout ? pixels * 4 : (pixels + 3) / 4 * 12)
 
         let buffer = try Buffer(device, byteCount: layout.byteCount, .device)
-        func range(_ place: Place) -> BufferRange { buffer.range(place.offset, place.byteCount) }
+        func range(_ bytes: Range<Int>) -> BufferRange { buffer.range(bytes.lowerBound, bytes.count) }
         self.picture = range(picture)
         self.opacities = range(opacities)
         self.classes = classes.map(range)
         self.layer = range(layer)
-        self.halfResized = halfResized.map(range)
+        self.resizeIntermediate = resizeIntermediate.map(range)
         self.small = range(small)
         self.weighted = weighted.map(range)
-        copies = buffer.range(small.offset, copiesEnd - small.offset)
+        copies = buffer.range(small.lowerBound, copiesEnd - small.lowerBound)
         self.grids = range(grids)
         self.backdrop = backdrop.map(range)
         self.result = range(result)
 
         upload = try Buffer(device, byteCount: uploadEnd, .upload)
-        gridUpload = try Buffer(device, byteCount: grids.byteCount, .upload)
+        gridUpload = try Buffer(device, byteCount: grids.count, .upload)
         copiesReadback = try Buffer(device, byteCount: copies.byteCount, .readback)
-        resultReadback = try Buffer(device, byteCount: result.byteCount, .readback)
+        resultReadback = try Buffer(device, byteCount: result.count, .readback)
     }
 }

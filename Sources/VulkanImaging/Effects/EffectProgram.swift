@@ -17,18 +17,17 @@ import VulkanCompute
 ///
 /// A program draws one picture at a time; callers wait for each other.
 package final class EffectProgram: @unchecked Sendable {
-    /// What it is compiled for.
     package let format: EffectFormat
     /// Barriers between the commands of a drawing.
     package let barrierCount: Int
 
     private let memory: EffectMemory
     /// Up to the small copies, and from there to the result. An overlay has only the latter.
-    private let layerCommands: RecordedCommands?
-    private let drawCommands: RecordedCommands
-    private let backdropCommands: RecordedCommands?
+    private let layerCommands: CommandBuffer?
+    private let drawCommands: CommandBuffer
+    private let backdropCommands: CommandBuffer?
     private let submission: Submission
-    /// The backdrop that lies in the device's memory. Who has the lock has the program.
+    /// The backdrop that lies in the device's memory. Its lock is the program's.
     private let keptBackdrop = Locked<Image?>(nil)
 
     /// Takes memory and records the commands.
@@ -50,7 +49,7 @@ package final class EffectProgram: @unchecked Sendable {
         let edgePasses = plan.isOverlay ? [] : passes(to: plan.edgeSize)
         let blurPasses = plan.blur.map { passes(to: $0.size) }
         let between = [edgePasses, blurPasses ?? []].filter { $0.count > 1 }.map { $0[0].size.pixelCount }
-        let memory = try EffectMemory(device, format, halfResizedPixels: between.max() ?? 0)
+        let memory = try EffectMemory(device, format, intermediatePixels: between.max() ?? 0)
         self.memory = memory
 
         var layer = PictureCommands(backend)
@@ -65,7 +64,7 @@ package final class EffectProgram: @unchecked Sendable {
             layer.append([.copy(from: memory.result, to: memory.resultReadback.all)])
             layerCommands = nil
             backdropCommands = nil
-            drawCommands = try RecordedCommands(
+            drawCommands = try CommandBuffer(
                 device, layer.commands, timestamps: nil, omittedBarrier: omittedBarrier)
             submission = try Submission(device)
             barrierCount = drawCommands.barrierCount
@@ -84,24 +83,22 @@ package final class EffectProgram: @unchecked Sendable {
         try draw.draw(memory, plan)
         draw.append([.copy(from: memory.result, to: memory.resultReadback.all)])
 
-        let layerCommands = try RecordedCommands(
+        let layerCommands = try CommandBuffer(
             device, layer.commands, timestamps: nil, omittedBarrier: omittedBarrier)
         self.layerCommands = layerCommands
-        drawCommands = try RecordedCommands(device, draw.commands)
+        drawCommands = try CommandBuffer(device, draw.commands)
         backdropCommands = try memory.backdrop.map { backdrop throws(VulkanError) in
-            try RecordedCommands(device, [.copy(from: memory.pictureUpload, to: backdrop)])
+            try CommandBuffer(device, [.copy(from: memory.pictureUpload, to: backdrop)])
         }
         submission = try Submission(device)
         barrierCount = layerCommands.barrierCount + drawCommands.barrierCount
     }
 
-    /// Draws.
-    ///
     /// - Parameters:
     ///   - drawing: Of the program's format.
     ///   - timeLimit: Shared by all that the device does.
     /// - Throws: `VulkanError` when the device fails; the program is of no further use then.
-    package func draw(_ drawing: PictureDrawing, _ timeLimit: DeviceTimeLimit) throws -> Image {
+    package func draw(_ drawing: PictureDrawing, _ timeLimit: DeviceTimeout) throws -> Image {
         precondition(EffectFormat(drawing) == format, "a drawing of another format")
         return try keptBackdrop.withLock { keptBackdrop in
             if let backdropCommands, let backdrop = drawing.backdrop, !backdrop.isSame(as: keptBackdrop) {
@@ -129,7 +126,7 @@ package final class EffectProgram: @unchecked Sendable {
         }
     }
 
-    private func run(_ commands: RecordedCommands, _ timeLimit: DeviceTimeLimit) throws {
+    private func run(_ commands: CommandBuffer, _ timeLimit: DeviceTimeout) throws {
         try submission.submit(commands)
         try timeLimit.measure { try submission.wait(nanoseconds: $0) }
     }

@@ -44,7 +44,9 @@ extension PictureCommands {
         var (source, sourceWidth) = (memory.layer, size.width)
         for (number, pass) in passes.enumerated() {
             let isLast = number == passes.count - 1
-            guard let written = isLast ? destination : memory.halfResized.map({ $0.first(pass.size.pixelCount * 4) })
+            guard
+                let written = isLast
+                    ? destination : memory.resizeIntermediate.map({ $0.first(pass.size.pixelCount * 4) })
             else { preconditionFailure("two passes without memory between them") }
             try dispatch(
                 "shrink.\(pass.direction)", "resize_layer", variant: "",

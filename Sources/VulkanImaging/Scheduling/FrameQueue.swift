@@ -1,5 +1,3 @@
-import VulkanBackend
-
 /// The rules of a frame scheduler: which frame has which slot, which is submitted next, whose result is given out next.
 ///
 /// A pure value without threads or devices, so that its rules can be tested alone. Frames leave in the order in which they
@@ -29,19 +27,19 @@ struct FrameQueue {
     /// Frames by ticket number, modulo the number of slots.
     private var frames: [Frame]
     private var isFree: [Bool]
-    private let aheadCount: Int
+    private let maxFramesInFlight: Int
     private var oldest: UInt64 = 0
     private var next: UInt64 = 0
     private var submittedCount = 0
 
     /// - Parameters:
     ///   - slotCount: Frames that are inside at a time.
-    ///   - aheadCount: Frames that the device has at a time. Two keep it busy; a frame beyond them can be cancelled at no cost.
-    init(slotCount: Int, aheadCount: Int) {
-        precondition(slotCount > 0 && aheadCount > 0)
+    ///   - maxFramesInFlight: Frames that the device has at a time. Two keep it busy; a frame beyond them can be cancelled at no cost.
+    init(slotCount: Int, maxFramesInFlight: Int) {
+        precondition(slotCount > 0 && maxFramesInFlight > 0)
         frames = [Frame](repeating: Frame(), count: slotCount)
         isFree = [Bool](repeating: true, count: slotCount)
-        self.aheadCount = aheadCount
+        self.maxFramesInFlight = maxFramesInFlight
     }
 
     private func position(_ number: UInt64) -> Int { Int(number % UInt64(frames.count)) }
@@ -75,7 +73,7 @@ struct FrameQueue {
 
     /// The slot to submit now, in the order of the tickets; nil where none is staged or the device has enough.
     mutating func submitNext() -> Int? {
-        guard submittedCount < aheadCount else { return nil }
+        guard submittedCount < maxFramesInFlight else { return nil }
         for number in oldest..<next {
             let index = position(number)
             switch frames[index].phase {
@@ -91,7 +89,6 @@ struct FrameQueue {
         return nil
     }
 
-    /// Cancels a frame.
     mutating func cancel(_ ticket: FrameTicket) -> Cancellation {
         guard ticket.number >= oldest, ticket.number < next else { return .tooLate }
         let index = position(ticket.number)

@@ -1,4 +1,3 @@
-import VulkanBackend
 import Base
 
 /// Keeps several frames on the way through a device: while it computes one, the next is staged and the one before is read.
@@ -16,7 +15,7 @@ import Base
 package final class FrameScheduler<Slot: SchedulerSlot>: @unchecked Sendable {
     /// Frames that can be inside at a time.
     package let slotCount: Int
-    private let timeLimit: DeviceTimeLimit
+    private let timeLimit: DeviceTimeout
     private let makeSlot: @Sendable () throws -> Slot
     private let state: Locked<State>
 
@@ -52,16 +51,14 @@ package final class FrameScheduler<Slot: SchedulerSlot>: @unchecked Sendable {
         case ready(slot: Int), dropped(slot: Int), gone
     }
 
-    /// Creates a scheduler without slots.
-    ///
     /// - Parameters:
     ///   - slotCount: Frames that can be inside at a time.
-    ///   - aheadCount: Frames that the device is given at a time. Two keep it busy; frames beyond them can be cancelled before
+    ///   - maxFramesInFlight: Frames that the device is given at a time. Two keep it busy; frames beyond them can be cancelled before
     ///     they cost anything.
     ///   - timeLimit: Shared by all schedulers of a device.
     ///   - makeSlot: Makes a slot, on the thread that needs it.
     package init(
-        slotCount: Int = 3, aheadCount: Int = 2, timeLimit: DeviceTimeLimit = DeviceTimeLimit(),
+        slotCount: Int = 3, maxFramesInFlight: Int = 2, timeLimit: DeviceTimeout = DeviceTimeout(),
         makeSlot: @escaping @Sendable () throws -> Slot
     ) {
         self.slotCount = slotCount
@@ -69,7 +66,7 @@ package final class FrameScheduler<Slot: SchedulerSlot>: @unchecked Sendable {
         self.makeSlot = makeSlot
         state = Locked(
             State(
-                queue: FrameQueue(slotCount: slotCount, aheadCount: aheadCount),
+                queue: FrameQueue(slotCount: slotCount, maxFramesInFlight: maxFramesInFlight),
                 slots: [Slot?](repeating: nil, count: slotCount)))
     }
 

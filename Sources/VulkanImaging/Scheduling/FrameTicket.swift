@@ -1,11 +1,8 @@
-import VulkanBackend
-
 /// A frame that a scheduler has accepted.
 package struct FrameTicket: Hashable, Sendable, Comparable {
     /// Position among all frames of the scheduler, from 0.
     package let number: UInt64
 
-    /// Whether one frame was accepted before another.
     package static func < (a: FrameTicket, b: FrameTicket) -> Bool { a.number < b.number }
 }
 

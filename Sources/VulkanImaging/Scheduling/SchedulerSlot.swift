@@ -1,11 +1,8 @@
-import VulkanBackend
-
 /// A place for one frame on a device: staging memory of its own, recorded commands and a fence.
 ///
 /// A slot goes round: `stage`, `submit`, `results`, and its results are read before the next `stage`. `FrameScheduler` calls it
 /// for one frame at a time. A slot that goes away while its frame is still running must keep alive what the device uses.
 package protocol SchedulerSlot: AnyObject, Sendable {
-    /// What comes in.
     associatedtype Picture
     /// What comes out: where it lies until the next `stage`.
     associatedtype Results

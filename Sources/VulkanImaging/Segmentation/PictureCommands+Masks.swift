@@ -50,7 +50,6 @@ extension PictureCommands {
                     into: sampled.range.part(first * rowByteCount, rows.count * rowByteCount))
             }
         }
-        try overlay(memory, format, masks: plan.masks, quads: sampling.quads)
     }
 
     /// Adds the way from the network's scores to category masks alone.
@@ -96,25 +95,6 @@ extension PictureCommands {
                 rows: sampling.rows, into: range,
                 more: ([.table(table.resource)], [part.count, planeStride / 16]))
         }
-    }
-
-    private mutating func overlay(
-        _ memory: SegmentationMemory, _ format: SegmentationFormat, masks: PixelSize, quads: Int
-    )
-        throws(VulkanError)
-    {
-        guard let result = memory.overlay, let categories = memory.categories, let wanted = format.outputs.overlay
-        else { return }
-        let colors = (0..<256).map { UInt32(wanted.palette[$0].word) }
-        let table = try BoundConstant.upload([.table(colors)], to: backend.device)[0]
-        let steps = PixelSteps(format.picture, format.orientation)
-        try dispatch(
-            "overlay", "overlay", variant: "", constants: [],
-            [.written(result.range), .read(memory.pictures), .read(categories.range), .table(table.resource)],
-            pushConstants: [
-                masks.height, masks.width, quads, steps.first, steps.right, steps.down, format.background.word,
-                Int(byte(fraction: wanted.opacity)),
-            ], count: masks.height * quads, batch: format.batch)
     }
 }
 

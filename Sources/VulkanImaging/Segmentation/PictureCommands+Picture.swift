@@ -19,8 +19,8 @@ extension PictureCommands {
             let isLast = number == passes.count - 1
             let size = isLast ? geometry.network : pass.size
             let inner = isLast ? geometry.target : PixelRect(pass.size)
-            let source = isFirst ? memory.pictures : memory.halfResized
-            guard let source, let written = isLast ? destination : memory.halfResized else {
+            let source = isFirst ? memory.pictures : memory.resizeIntermediate
+            guard let source, let written = isLast ? destination : memory.resizeIntermediate else {
                 preconditionFailure("two passes without memory between them")
             }
             let steps = pass.source
@@ -55,7 +55,7 @@ extension ModelInput {
     }
 }
 
-extension ModelInput.Order {
+extension ChannelOrder {
     /// As Shaders/resize_picture.comp counts them.
     fileprivate var code: UInt32 {
         switch self {

@@ -1,4 +1,3 @@
-import VulkanBackend
 import Imaging
 
 /// The pixels of a picture as steps through memory, so that a picture that is stored turned is read in its upright order.

@@ -1,4 +1,3 @@
-import VulkanBackend
 import Imaging
 import ModelGraph
 
@@ -15,7 +14,6 @@ struct SamplingPlan: Sendable {
 
     /// What the scores are read from.
     let scores: Shape
-    /// Size of the masks.
     let masks: PixelSize
     let rows, columns: ScoreSums
     let confidence: ConfidenceFunction
@@ -33,7 +31,7 @@ struct SamplingPlan: Sendable {
 
     /// Whether masks of `format` are another map than the network's output.
     static func resamples(_ format: SegmentationFormat, _ geometry: FitGeometry, output: Extent) -> Bool {
-        guard format.maskSize == .picture else { return false }
+        guard format.maskSize == .source else { return false }
         return region(geometry, output: output) != nil || Extent(geometry.picture) != output
     }
 
@@ -46,9 +44,9 @@ struct SamplingPlan: Sendable {
         format: SegmentationFormat
     ) {
         self.scores = scores
-        let target = format.maskSize == .picture ? Extent(geometry.picture) : output
+        let target = format.maskSize == .source ? Extent(geometry.picture) : output
         masks = PixelSize(width: target.width, height: target.height)
-        let region = format.maskSize == .picture ? Self.region(geometry, output: output) : nil
+        let region = format.maskSize == .source ? Self.region(geometry, output: output) : nil
         var resizes = head?.resizes ?? []
         if region == nil && target != output {
             resizes.append(ScoreHead.Resize(extent: target, convention: .halfPixel))
@@ -62,7 +60,7 @@ struct SamplingPlan: Sendable {
             case nil: .identity
             case .softmax?: .softmax
             case .sigmoid?: .sigmoid
-            case ScoreHead.Activation.none?:
+            case HeadActivation.none?:
                 kind == .probabilities ? .identity : isSubjectOnly ? .sigmoid : .softmax
             }
         confidence = whole
@@ -70,17 +68,12 @@ struct SamplingPlan: Sendable {
         threshold = confidence == .sigmoid ? 0 : 0.5
     }
 
-    /// Which part of the masks shows which part of the network's output; nil where the whole shows the whole.
+    /// What masks of the picture's size show.
     private static func region(_ geometry: FitGeometry, output: Extent) -> ScoreRegion? {
-        let (input, seen, shown) = (geometry.network, geometry.source, geometry.target)
-        if shown == PixelRect(input), seen == PixelRect(geometry.picture) { return nil }
+        let (seen, shown) = (geometry.source, geometry.target)
         return ScoreRegion(
-            rows: ScoreRegion.Span(
-                showing: shown.y..<shown.y + shown.height, of: input.height, output: output.height,
-                at: seen.y..<seen.y + seen.height),
-            columns: ScoreRegion.Span(
-                showing: shown.x..<shown.x + shown.width, of: input.width, output: output.width,
-                at: seen.x..<seen.x + seen.width))
+            seen: (seen.rows, seen.columns), of: Extent(geometry.picture), shown: (shown.rows, shown.columns),
+            of: Extent(geometry.network), output: output)
     }
 }
 

@@ -1,37 +1,25 @@
-import VulkanBackend
 import Imaging
 import ModelGraph
 
 /// What frames look like, and what is wanted of them: everything that a `SegmentationProgram` is compiled for.
 package struct SegmentationFormat: Hashable, Sendable {
-    /// Size of masks.
-    package enum MaskSize: String, Hashable, Sendable, CaseIterable {
-        /// The picture's, turned upright.
-        case picture
-        /// The network's output's.
-        case model
-    }
-
     /// Size of the pictures as they are stored.
     package var picture: PixelSize
-    /// How they have to be turned; masks and overlays are upright.
+    /// How they have to be turned; masks are upright.
     package var orientation: Orientation
-    /// How they are brought to the network's size.
     package var fit: Fit
-    /// Size of the masks.
+    /// `.source` is the size of the upright picture.
     package var maskSize: MaskSize
-    /// What is computed.
     package var outputs: SegmentationOutputs
     /// What shows through transparent pixels.
     package var background: RGBColor
     /// The bars of a letterbox.
     package var padding: RGBColor
-    /// Pictures in a frame.
     package var batch: Int
 
     /// Creates a format; the sides of `picture` and the batch are at least 1.
     package init(
-        picture: PixelSize, orientation: Orientation = .up, fit: Fit = .stretch, maskSize: MaskSize = .picture,
+        picture: PixelSize, orientation: Orientation = .up, fit: Fit = .stretch, maskSize: MaskSize = .source,
         outputs: SegmentationOutputs = SegmentationOutputs(), background: RGBColor = .white,
         padding: RGBColor = .middleGray,
         batch: Int = 1
@@ -50,40 +38,22 @@ package struct SegmentationFormat: Hashable, Sendable {
 
 /// What is computed of a frame and read back.
 package struct SegmentationOutputs: Hashable, Sendable {
-    /// Class colours over the picture.
-    package struct Overlay: Hashable, Sendable {
-        /// A colour for each class.
-        package var palette: Palette
-        /// 0 shows the picture, 1 the colours; rounded to 1/255.
-        package var opacity: Float
-
-        /// Creates the description of an overlay.
-        package init(palette: Palette, opacity: Float = 0.5) {
-            self.palette = palette
-            self.opacity = opacity
-        }
-    }
-
-    /// Whether a category mask is wanted.
     package var categories: Bool
     /// The classes whose confidences are wanted, in this order.
     package var confidenceClasses: [Int]
     /// Whether the network's output at the masks' size is wanted.
     package var scores: Bool
-    /// An overlay, where one is wanted; masks must have the picture's size.
-    package var overlay: Overlay?
     /// Whether a category mask of the picture's size is wanted besides, whatever the size of the others.
     package var pictureCategories: Bool
 
     /// Creates a list of outputs; a category mask alone by default.
     package init(
-        categories: Bool = true, confidenceClasses: [Int] = [], scores: Bool = false, overlay: Overlay? = nil,
+        categories: Bool = true, confidenceClasses: [Int] = [], scores: Bool = false,
         pictureCategories: Bool = false
     ) {
         self.categories = categories
         self.confidenceClasses = confidenceClasses
         self.scores = scores
-        self.overlay = overlay
         self.pictureCategories = pictureCategories
     }
 }
@@ -92,7 +62,7 @@ extension SegmentationFormat {
     /// The same frames with masks of the picture's size.
     var atPictureSize: SegmentationFormat {
         var format = self
-        format.maskSize = .picture
+        format.maskSize = .source
         return format
     }
 }

@@ -1,16 +1,13 @@
-import VulkanBackend
 import Imaging
 import VulkanCompute
 
 /// Where everything of a frame but the network's tensors lies in a device's memory.
 ///
 /// ```
-/// pictures | half resized | category masks not read back | what is read back: categories, confidences, scores, overlays,
-///                                                          categories at the picture's size
+/// pictures | half resized | what is read back: categories, confidences, scores, categories at the picture's size
 /// ```
-/// Rows of masks and overlays are filled up to whole groups of 4 pixels: a shader writes words, never single bytes. Results lie
-/// `[picture][row]`, confidences
-/// class by class.
+/// Rows of masks are filled up to whole groups of 4 pixels: a shader writes words, never single bytes.
+/// Results lie `[picture][row]`, confidences class by class.
 final class SegmentationMemory: Sendable {
     /// A result: where it lies, and how many bytes of it belong to one picture.
     struct Result: Sendable {
@@ -20,23 +17,21 @@ final class SegmentationMemory: Sendable {
 
     let pictures: BufferRange
     /// Pixels between the passes of the resize.
-    let halfResized: BufferRange?
-    let categories, scores, overlay, pictureCategories: Result?
+    let resizeIntermediate: BufferRange?
+    let categories, scores, pictureCategories: Result?
     /// One for each class that is wanted, at equal distances.
     let confidences: [Result]
     /// All results that the host wants, one after another.
     let results: BufferRange
 
-    /// Takes the memory.
-    ///
     /// - Parameters:
     ///   - masks: Size of the masks.
     ///   - pictureMasks: Size of a category mask besides. Nil: there is none.
     ///   - channels: Channels of the network's output.
-    ///   - halfResizedPixels: Pixels of one picture between the passes of the resize, 0 where there is one pass.
+    ///   - intermediatePixels: Pixels of one picture between the passes of the resize, 0 where there is one pass.
     init(
         _ device: LogicalDevice, format: SegmentationFormat, masks: PixelSize, pictureMasks: PixelSize?, channels: Int,
-        halfResizedPixels: Int
+        intermediatePixels: Int
     ) throws(VulkanError) {
         let outputs = format.outputs
         let quads = (masks.width + 3) / 4
@@ -47,15 +42,11 @@ final class SegmentationMemory: Sendable {
             return (layout.reserve(bytesPerPicture * format.batch), bytesPerPicture)
         }
         let pictures = reserve(format.picture.pixelCount * 4)
-        let halfResized = reserve(halfResizedPixels * 4)
-        // An overlay is made of categories even where nobody reads those.
-        let needsCategories = outputs.categories || outputs.overlay != nil
-        let hidden = needsCategories && !outputs.categories ? reserve(masks.height * quads * 4) : nil
+        let resizeIntermediate = reserve(intermediatePixels * 4)
         let start = layout.byteCount
-        let categories = outputs.categories ? reserve(masks.height * quads * 4) : hidden
+        let categories = outputs.categories ? reserve(masks.height * quads * 4) : nil
         let confidences = outputs.confidenceClasses.compactMap { _ in reserve(masks.height * quads * 16) }
         let scores = outputs.scores ? reserve(masks.pixelCount * channels * 4) : nil
-        let overlay = outputs.overlay == nil ? nil : reserve(masks.height * quads * 12)
         let pictureCategories = pictureMasks.flatMap { reserve($0.height * (($0.width + 3) / 4) * 4) }
         precondition(layout.byteCount > start, "a frame without outputs")
 
@@ -65,11 +56,10 @@ final class SegmentationMemory: Sendable {
             place.map { Result(range: range($0), bytesPerPicture: $0.byteCount) }
         }
         self.pictures = range(pictures!)  // a picture has pixels
-        self.halfResized = halfResized.map(range)
+        self.resizeIntermediate = resizeIntermediate.map(range)
         self.categories = result(categories)
         self.confidences = confidences.compactMap(result)
         self.scores = result(scores)
-        self.overlay = result(overlay)
         self.pictureCategories = result(pictureCategories)
         results = buffer.range(start, layout.byteCount - start)
     }

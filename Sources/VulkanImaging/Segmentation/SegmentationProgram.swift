@@ -8,14 +8,12 @@ import VulkanCompute
 /// ```
 /// upload --copy--> picture --resize, normalise--> input --network--> scores --sample--> masks --copy--> read-back
 /// ```
-/// Everything that lies between the upload and the read-back is shared by all slots, for frames run one after another on the
-/// device; a frame crosses the bus once each way.
+/// All slots share what lies between the upload and the read-back: frames run one after another on the device. A frame
+/// crosses the bus once each way.
 package final class SegmentationProgram: Sendable {
-    /// What the program is for.
     package let format: SegmentationFormat
     /// Where the upright picture lies in the network's input.
     package let geometry: FitGeometry
-    /// Size of the masks.
     package let maskSize: PixelSize
     /// Channels of the network's output.
     package let channelCount: Int
@@ -23,8 +21,6 @@ package final class SegmentationProgram: Sendable {
     package let classCount: Int
     /// Dispatches of the network alone.
     package let networkDispatchCount: Int
-    /// Dispatches of a frame.
-    package let dispatchCount: Int
 
     /// Size of the category mask that comes besides. Nil: there is none.
     let pictureMaskSize: PixelSize?
@@ -49,11 +45,10 @@ package final class SegmentationProgram: Sendable {
         let geometry = network.geometry(for: format)
         let channels = network.output.channels
         precondition(
-            (!outputs.categories && !outputs.pictureCategories && outputs.overlay == nil) || channels <= 256,
+            (!outputs.categories && !outputs.pictureCategories) || channels <= 256,
             "a byte a pixel holds 256 classes")
         precondition(
             outputs.confidenceClasses.allSatisfy { (0..<max(2, channels)).contains($0) }, "a class that there is not")
-        precondition(outputs.overlay == nil || format.maskSize == .picture, "an overlay has the picture's size")
 
         let isWhole = network.needsWholeGraph(for: format)
         let plan = try network.plan(isWhole: isWhole, batch: format.batch)
@@ -67,7 +62,7 @@ package final class SegmentationProgram: Sendable {
         let passes = ResamplePass.passes(for: geometry, stored: format.picture, orientation: format.orientation)
         let memory = try SegmentationMemory(
             backend.device, format: format, masks: sampling.masks, pictureMasks: pictureSampling?.masks,
-            channels: channels, halfResizedPixels: passes.count > 1 ? passes[0].size.pixelCount : 0)
+            channels: channels, intermediatePixels: passes.count > 1 ? passes[0].size.pixelCount : 0)
 
         self.format = format
         self.geometry = geometry
@@ -90,9 +85,8 @@ package final class SegmentationProgram: Sendable {
         }
         commands = frame.commands
         networkDispatchCount = plan.commands.count
-        dispatchCount = commands.count
         // A mistake in the shapes shows here, not with the first frame.
-        _ = try RecordedCommands(device, commands)
+        _ = try CommandBuffer(device, commands)
     }
 
     /// Takes upload and read-back memory for one frame in flight, and records its commands.

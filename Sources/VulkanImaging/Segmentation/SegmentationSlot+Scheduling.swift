@@ -1,4 +1,3 @@
-import VulkanBackend
 import Imaging
 
 extension SegmentationSlot: SchedulerSlot {

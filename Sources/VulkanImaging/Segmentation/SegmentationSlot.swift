@@ -1,4 +1,3 @@
-import VulkanBackend
 import Imaging
 import VulkanCompute
 
@@ -7,26 +6,24 @@ import VulkanCompute
 /// Load the pictures, submit, wait, copy the results; then the slot is free for the next frame. Nothing is allocated on the way. A
 /// slot is used by one thread at a time.
 package final class SegmentationSlot: @unchecked Sendable {
-    /// What the slot runs.
     package let program: SegmentationProgram
     /// Whether a frame has been submitted and not been waited for.
     package private(set) var isInFlight = false
 
     private let upload, readback: Buffer
-    private let recorded: RecordedCommands
+    private let recorded: CommandBuffer
     private let submission: Submission
 
     init(_ program: SegmentationProgram, omittedBarrier: Int?) throws(VulkanError) {
         self.program = program
         upload = try Buffer(program.device, byteCount: program.memory.pictures.byteCount, .upload)
         readback = try Buffer(program.device, byteCount: program.memory.results.byteCount, .readback)
-        recorded = try RecordedCommands(
+        recorded = try CommandBuffer(
             program.device, program.commands(from: upload, to: readback), timestamps: nil,
             omittedBarrier: omittedBarrier)
         submission = try Submission(program.device)
     }
 
-    /// Dispatches of a frame.
     package var dispatchCount: Int { recorded.dispatchCount }
     /// Barriers between the commands of a frame.
     package var barrierCount: Int { recorded.barrierCount }
@@ -69,8 +66,8 @@ package final class SegmentationSlot: @unchecked Sendable {
     /// Copies the category mask of a picture: a byte a pixel, 0 where the network has not seen it.
     package func copyCategories(of index: Int = 0, into categories: UnsafeMutableBufferPointer<UInt8>) {
         copy(
-            program.format.outputs.categories ? program.memory.categories : nil, of: index,
-            rowByteCount: program.maskSize.width, stride: quads * 4, into: UnsafeMutableRawBufferPointer(categories))
+            program.memory.categories, of: index, rowByteCount: program.maskSize.width, stride: quads * 4,
+            into: UnsafeMutableRawBufferPointer(categories))
     }
 
     /// Copies the category mask of a picture that has the picture's size.
@@ -101,13 +98,6 @@ package final class SegmentationSlot: @unchecked Sendable {
         copy(
             program.memory.scores, of: index, rowByteCount: rowByteCount, stride: rowByteCount,
             into: UnsafeMutableRawBufferPointer(scores))
-    }
-
-    /// Copies the upright picture with the classes' colours over it: RGB, without row padding.
-    package func copyOverlay(of index: Int = 0, into pixels: UnsafeMutableBufferPointer<UInt8>) {
-        copy(
-            program.memory.overlay, of: index, rowByteCount: program.maskSize.width * 3, stride: quads * 12,
-            into: UnsafeMutableRawBufferPointer(pixels))
     }
 
     /// Groups of 4 pixels in a row of a mask.

@@ -52,7 +52,7 @@ import Testing
 
     @Test("A soft-max or sigmoid after the resizes goes with them") func activations() throws {
         for (operation, activation, expected) in [
-            (ModelGraph.Operation.softmax, Activation.none, ScoreHead.Activation.softmax),
+            (ModelGraph.Operation.softmax, Activation.none, HeadActivation.softmax),
             (.activation, .sigmoid, .sigmoid),
         ] {
             let graph = try graph([("large", large, .none), ("last", operation, activation)])
