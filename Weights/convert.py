@@ -23,7 +23,15 @@ def main(arguments):
     try:
         from conversion.converter import convert
 
-        convert(options.input, options.output, facts(options), options.size, options.float16)
+        convert(
+            options.input,
+            options.output,
+            facts(options),
+            options.size,
+            options.float16,
+            options.output_name,
+            lambda line: print(f"convert.py: {line}", file=sys.stderr),
+        )
     except ModuleNotFoundError as error:
         sys.exit(
             f"convert.py: the Python package {error.name} is missing; scripts/setup convert installs it into .venv, "

@@ -17,6 +17,8 @@ def describe(network: Network, facts: Facts, source: dict) -> dict:
     Layers name their tensors `NAME.weight` and `NAME.bias`. What neither the file nor a flag says is refused.
     """
     height, width, channels = network.shape
+    if channels not in (1, 3):
+        raise ConversionError(f"its input has {channels} channels, only 3 (colours) or 1 (grey) are supported")
     order = facts.order or ("GRAY" if channels == 1 else None)
     if order is None:
         raise unknown("the order of its colours", "--order RGB or BGR")

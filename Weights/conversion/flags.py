@@ -31,6 +31,12 @@ def add_flags(parser: argparse.ArgumentParser):
     )
     parser.add_argument("--palette", metavar="FILE", help="colours of the classes: a text file, one #rrggbb a line")
     parser.add_argument("--output-kind", choices=["logits", "probabilities"], help="what the scores are")
+    parser.add_argument(
+        "--output",
+        dest="output_name",
+        metavar="NAME",
+        help="which output counts where there are several; default: the first",
+    )
     parser.add_argument("--name", help="name of the network; default: the file's")
     parser.add_argument("--float16", action="store_true", help="store the weights in half the bytes")
 

@@ -5,19 +5,28 @@ import json
 import numpy as np
 from safetensors import safe_open
 
+from .container import digest, tensor_bytes
 from .errors import ConversionError
 from .network import Layer
 from .shapes import check, output_shape
 
 
 class ModelFile:
-    """A model file: its document, its tensors as float32, and the shapes of all maps (height, width, channels)."""
+    """A model file: its document, its tensors as float32, and the shapes of all maps (height, width, channels).
+
+    Its tensors are held against its digest, where it has one.
+    """
 
     def __init__(self, path):
         try:
             with safe_open(path, "np") as file:
                 self.document = json.loads((file.metadata() or {})["silhouette"])
                 self.tensors = {name: file.get_tensor(name) for name in list(file.keys())}
+            if "digest" in self.document:
+                with open(path, "rb") as file:
+                    found = digest(tensor_bytes(file.read()))
+                if found != self.document["digest"]:
+                    raise ConversionError(f"its tensors are damaged: {found}, expected {self.document['digest']}")
             self.read()
         except ConversionError as error:
             raise ConversionError(f"{path}: {error}") from None

@@ -30,7 +30,7 @@ WITH_ACTIVATION = (*CONVOLUTIONS, "add", "mul")
 DEFAULTS = {"stride": [1, 1], "dilation": [1, 1], "padding": [0, 0, 0, 0], "groups": 1, "countsPadding": False}
 
 
-@dataclass
+@dataclass(eq=False)  # a layer is the same as itself alone
 class Layer:
     """One step. `attributes` holds what `../FORMAT.md` lists for the operator, under the same names."""
 
@@ -83,6 +83,7 @@ class Network:
     facts: Facts = field(default_factory=Facts)
     input_scale: np.ndarray | float = 1.0
     input_shift: np.ndarray | float = 0.0
+    notes: list = field(default_factory=list)  # what its user should know, a line each
 
     def producer(self, tensor):
         """The layer that writes the tensor; None for the input."""
@@ -105,8 +106,22 @@ class Network:
         self.layers = [other for other in self.layers if other is not layer]
 
 
+def choose_output(names, wanted):
+    """The output that counts, and a list of notes on it: the wanted one, or the first."""
+    if wanted is not None:
+        if wanted not in names:
+            raise ConversionError(f"it has no output {wanted}: --output takes one of {', '.join(names)}")
+        return wanted, []
+    if not names:
+        raise ConversionError("it has no output")
+    several = f"it has {len(names)} outputs, {', '.join(names)}: {names[0]} is taken, --output NAME takes another"
+    return names[0], [several] if len(names) > 1 else []
+
+
 def affine(name, source, output, scale=1.0, shift=0.0, low=-math.inf, high=math.inf):
     """clamp(x * scale + shift, low, high), each of scale and shift one number or one a channel."""
+    if not low <= high:  # or one is no number
+        raise ConversionError(f"layer {name}: clamps to {low:g} ... {high:g}, which is not supported")
     vector = lambda value: np.atleast_1d(np.asarray(value, np.float64)).reshape(-1)
     return Layer(
         "affine",

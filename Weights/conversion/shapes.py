@@ -11,6 +11,10 @@ MAX_ELEMENTS = 1 << 28
 MAX_LAYERS = 4096
 MAX_WINDOW = 4096
 
+# Layers or nodes of a file, most of which become parts of others: what is past this is refused before time is spent.
+MAX_NODES = 16_384
+MAX_WEIGHT_BYTES = 2 << 30  # a model file is smaller
+
 # How many numbers each attribute has, and how many inputs each operator.
 LENGTHS = {"stride": 2, "dilation": 2, "kernel": 2, "size": 2, "block": 2, "padding": 4, "crop": 4}
 INPUTS = {"add": (2, 2), "mul": (2, 2), "concat": (1, 1024)}
@@ -32,6 +36,18 @@ def shapes(network: Network) -> dict:
     if network.output not in known:
         raise ConversionError(f"no layer gives the output {network.output}")
     return known
+
+
+def check_weights(layers, before: int) -> int:
+    """The bytes of the weights of the layers and of those before: layers may share what is written for each."""
+    total = before
+    for layer in layers:
+        total += sum(values.nbytes for values in (layer.weight, layer.bias) if values is not None)
+        if total > MAX_WEIGHT_BYTES:
+            raise ConversionError(
+                f"layer {layer.name}: the weights up to it take more than {MAX_WEIGHT_BYTES >> 20} MiB"
+            )
+    return total
 
 
 def check_form(layer):

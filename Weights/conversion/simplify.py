@@ -60,7 +60,9 @@ def cut_arg_max(network):
 
 def drop_identities(network):
     """Removes layers that do nothing: identities, and resizes of the picture to its own size."""
-    for layer in list(network.layers):
+    instead, kept = {}, []  # of the result of a removed layer, what it reads
+    for layer in network.layers:
+        layer.inputs = [instead.get(name, name) for name in layer.inputs]
         same_size = (
             layer.op == "resizeBilinear"
             and layer.inputs[0] == network.input
@@ -72,7 +74,10 @@ def drop_identities(network):
             or (layer.op == "pad" and not any(layer.attributes["padding"]))
             or is_identity(layer)
         ):
-            network.remove(layer)
+            instead[layer.output] = layer.inputs[0]
+        else:
+            kept.append(layer)
+    network.layers, network.output = kept, instead.get(network.output, network.output)
 
 
 def is_identity(layer):

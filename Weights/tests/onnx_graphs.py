@@ -8,8 +8,8 @@ from onnx import TensorProto, helper, numpy_helper
 class OnnxGraph:
     """Collects nodes; `picture` is the input."""
 
-    def __init__(self, height=9, width=11, channels=3, opset=13, seed=7):
-        self.size, self.opset = (height, width, channels), opset
+    def __init__(self, height=9, width=11, channels=3, opset=13, seed=7, dtype=TensorProto.FLOAT):
+        self.size, self.opset, self.dtype = (height, width, channels), opset, dtype
         self.nodes, self.initializers, self.random = [], [], np.random.default_rng(seed)
 
     def constant(self, values, dtype=np.float32):
@@ -20,9 +20,11 @@ class OnnxGraph:
     def noise(self, *shape, low=-1.0, high=1.0):
         return self.constant(self.random.uniform(low, high, shape))
 
-    def node(self, kind, *inputs, **attributes):
+    def node(self, kind, *inputs, more_outputs=(), **attributes):
+        """Adds a node and gives its first output; trailing inputs may be left out as ""."""
         output = f"{kind}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, list(inputs), [output], name=output, **attributes))
+        outputs = [output, *(f"{output}_{name}" for name in more_outputs)]
+        self.nodes.append(helper.make_node(kind, list(inputs), outputs, name=output, **attributes))
         return output
 
     def conv(self, x, inputs, outputs, kernel=3, bias=True, **attributes):
@@ -57,7 +59,7 @@ class OnnxGraph:
         graph = helper.make_graph(
             self.nodes,
             "test",
-            [helper.make_tensor_value_info("picture", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info("picture", self.dtype, shape)],
             [helper.make_empty_tensor_value_info(output)],
             self.initializers,
         )

@@ -177,9 +177,7 @@ def test_pools_and_concat(tmp_path):
     compare(g, x, h, h.node("Add", y, h.node("GlobalAveragePool", y)), tmp_path)
 
 
-@pytest.mark.parametrize(
-    "mode,convention", [(0, "align_corners"), (1, "align_corners"), (2, "asymmetric"), (3, "half_pixel")]
-)
+@pytest.mark.parametrize("mode,convention", [(0, "align_corners"), (1, "align_corners"), (2, "asymmetric")])
 def test_resizes(mode, convention, tmp_path):
     g, h = CoreMLGraph(), OnnxGraph(HEIGHT, WIDTH)
     _, x, w, b = g.conv("image", 3, 4)
@@ -249,6 +247,70 @@ def test_labels_of_the_preview(tmp_path):
     assert document["labels"] == ["w", "x", "y", "z"] and document["output"]["kind"] == "logits"
 
 
+def every_layer(g):
+    """A network with each kind of layer that the reader knows."""
+    x = g.conv("image", 3, 4)[1]
+    p, y = g.layer("batchnorm", [x])
+    p.channels = 4
+    for field in (p.gamma, p.beta, p.mean, p.variance):
+        field.floatValue.extend([1, 2, 3, 4])
+    p, y = g.layer("activation", [y])
+    p.sigmoidHard.alpha, p.sigmoidHard.beta = 0.2, 0.5
+    y = g.layer("multiply", [x, y])[1]
+    p, y = g.layer("scale", [y])
+    p.shapeScale.extend([4, 1, 1])
+    p.scale.floatValue.extend([1, 2, 3, 4])
+    p, y = g.layer("bias", [y])
+    p.shape.append(1)
+    p.bias.floatValue.append(0.5)
+    p, y = g.layer("clip", [y])
+    p.minVal, p.maxVal = -3, 3
+    p, y = g.layer("unary", [y])
+    p.type, p.alpha = 7, -2
+    p, c = g.layer("loadConstant", [])
+    p.shape.extend([4, 1, 1])
+    p.data.floatValue.extend([1, 2, 3, 4])
+    y = g.layer("add", [y, c])[1]
+    p, z = g.layer("reduce", [y])
+    p.mode, p.axis = 1, 1
+    p, pooled = g.layer("pooling", [y])
+    p.valid.SetInParent()
+    p, pooled = g.layer("resizeBilinear", [pooled])
+    p.targetSize.extend([HEIGHT, WIDTH])
+    y = g.layer("concat", [g.layer("add", [y, z])[1], pooled])[1]
+    p, y = g.layer("padding", [y])
+    p.constant.value = 0
+    for _ in range(2):
+        p.paddingAmounts.borderAmounts.add().startEdgeSize = 1
+    p, y, _, _ = g.conv(y, 8, 4)
+    p, y, _, _ = g.conv(y, 4, 4)
+    p.isDeconvolution = True
+    p.valid.SetInParent()
+    return g.layer("softmax", [y])[1]
+
+
+def coded_weights(g):
+    """Weights of four bits, and labels."""
+    p, x, w, _ = g.conv("image", 3, 4)
+    del p.weights.floatValue[:]
+    p.weights.rawValue = bytes(range(w.size // 2))
+    p.weights.quantization.numberOfBits = 4
+    p.weights.quantization.lookupTableQuantization.floatValue.extend(range(16))
+    p, x = g.layer("reduce", [x])
+    p.mode, p.axis = 9, 2
+    g.model.neuralNetwork.preprocessing.add().scaler.channelScale = 0.5
+    return x
+
+
+SEEDS = (every_layer, coded_weights)  # for fuzz_readers.py
+
+
+@pytest.mark.parametrize("build", SEEDS, ids=lambda build: build.__name__)
+def test_networks_to_fuzz(build, tmp_path):
+    g = CoreMLGraph()
+    assert converted(g.data(build(g)), tmp_path).layers
+
+
 def refuse_layer(kind, **fields):
     def build(g):
         p, output = g.layer(kind, [g.conv("image", 3, 4)[1]])
@@ -262,7 +324,10 @@ def refuse_layer(kind, **fields):
 REFUSED = {
     "an unknown operator": (refuse_layer("lrn"), "layer lrn_1: operator lrn is not supported"),
     "an unknown function": (refuse_layer("unary", type=4), "layer unary_1: unary function EXP is not supported"),
-    "instance normalisation": (refuse_layer("batchnorm", instanceNormalization=True), "layer batchnorm_1: instance"),
+    "instance normalisation": (
+        refuse_layer("batchnorm", instanceNormalization=True),
+        "layer batchnorm_1: batchnorm: instance",
+    ),
     "a sum": (refuse_layer("reduce", mode=0), "layer reduce_1: reduce SUM along CHW is not supported"),
 }
 

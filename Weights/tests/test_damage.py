@@ -160,6 +160,17 @@ def test_published_files_damaged():
             attempt(bytes(damaged), file)
 
 
+def test_a_short_run_of_the_fuzzer(tmp_path):
+    """fuzz_readers.py, whose long runs are done by hand."""
+    done = subprocess.run(
+        [sys.executable, str(WEIGHTS / "tests" / "fuzz_readers.py"), "--runs", "600", "--findings", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0 and "600 runs" in done.stdout and " 0 findings" in done.stdout, done.stdout[-3000:]
+
+
 def test_model_files_that_are_none(tmp_path):
     path = tmp_path / "model.safetensors"
     data = (FIXTURES / "mini.safetensors").read_bytes()

@@ -38,6 +38,13 @@ def test_labels_must_be_as_many_as_classes(outputs, labels):
         describe(network(outputs), FACTS.overlaid(Facts(labels=labels)), {})
 
 
+def test_four_channels_are_no_matter_of_their_order():
+    made = network(2)
+    made.shape = (3, 4, 4)
+    with pytest.raises(ConversionError, match="its input has 4 channels, only 3"):
+        describe(made, FACTS.overlaid(Facts(order=None, labels=["a", "b"])), {})
+
+
 def test_what_has_its_default_is_left_out():
     layer = describe(network(2), FACTS.overlaid(Facts(labels=["a", "b"])), {})["layers"][0]
     assert layer == {

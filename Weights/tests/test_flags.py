@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from conftest import WEIGHTS
+from onnx import helper
 from onnx_graphs import OnnxGraph
 from safetensors import safe_open
 
@@ -211,3 +212,22 @@ def test_a_full_disc_leaves_nothing(network):
     )
     assert (done.returncode, done.stderr) == (1, f"convert.py: {target}: File too large\n")
     assert list(target.parent.iterdir()) == []
+
+
+def test_one_of_several_outputs(tmp_path):
+    g = OnnxGraph()
+    first = g.conv("picture", 3, 4)
+    model = g.model(g.conv(first, 4, 4))
+    model.graph.output.append(helper.make_empty_tensor_value_info(first))
+    source, target = tmp_path / "two.onnx", tmp_path / "out" / "model.safetensors"
+    source.write_bytes(model.SerializeToString())
+    done = convert((source, target), *KNOWN)
+    said = f"convert.py: {source}: it has 2 outputs, Conv_1, Conv_0: Conv_1 is taken, --output NAME takes another\n"
+    assert (done.returncode, done.stderr, document(target)["output"]["name"]) == (0, said, "Conv_1")
+    done = convert((source, target), *KNOWN, "--output", "Conv_0")
+    assert (done.returncode, done.stderr, document(target)["output"]["name"]) == (0, "", "Conv_0")
+    target.unlink()
+    assert (
+        "it has no output Relu_5: --output takes one of Conv_1, Conv_0"
+        in convert((source, target), *KNOWN, "--output", "Relu_5").stderr
+    )

@@ -343,7 +343,10 @@ REFUSED = {
         lambda g: g.operator("FLOOR", [conv(g, 0, 3, 4, (9, 11))], (1, 9, 11, 4)),
         "layer FLOOR_1: operator FLOOR",
     ),
-    "another fused activation": (lambda g: conv(g, 0, 3, 4, (9, 11), fused=4), "layer CONV_2D_0: fused activation 4"),
+    "another fused activation": (
+        lambda g: conv(g, 0, 3, 4, (9, 11), fused=4),
+        "layer CONV_2D_0: CONV_2D with fusedActivationFunction TANH",
+    ),
     "a mean of channels": (
         lambda g: g.operator("MEAN", [0, g.constant([3], "int32")], (1, 9, 11, 1), "ReducerOptions"),
         "MEAN over the axes",

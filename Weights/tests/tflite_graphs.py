@@ -67,11 +67,14 @@ class TFLiteGraph:
     def name(self, tensor):
         return self.tensors[tensor].name.decode()
 
-    def data(self, output):
+    def data(self, output, change=None):
+        """The file; `change` may spoil the model before it is written."""
         graph = schema.SubGraphT()
         graph.tensors, graph.operators, graph.inputs, graph.outputs = self.tensors, self.operators, [0], [output]
         model = schema.ModelT()
         model.version, model.subgraphs, model.buffers, model.operatorCodes = 3, [graph], self.buffers, self.codes
+        if change is not None:
+            change(model)
         builder = flatbuffers.Builder(1024)
         builder.Finish(model.Pack(builder), b"TFL3")
         return bytes(builder.Output())
