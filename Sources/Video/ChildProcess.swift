@@ -46,12 +46,18 @@ package struct ChildProcess: ~Copyable {
         let inputEnds = try pipes.ends(of: input, isInput: true)
         let outputEnds = try pipes.ends(of: output, isInput: false)
         let errorEnds = try pipes.ends(of: .pipe, isInput: false)
-        // Copies above all numbers that the program gets, so that none is overwritten before it is handed on.
+        // Copies above all numbers that the program gets, so that none is overwritten before it is handed on. No higher: the
+        // system refuses numbers that are above its limit of open files.
+        let lowest = STDERR_FILENO + 1 + Int32(open.count)
         var copies: [Int32] = []
         defer { copies.forEach { _ = close($0) } }
         for descriptor in open {
-            let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, Int32(64))
-            guard copy >= 0 else { throw VideoError("no descriptor: \(lastSystemError())") }
+            let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, lowest)
+            // A number above the limit is invalid for it, and not one too many.
+            guard copy >= 0 else {
+                let reason = errno == EINVAL ? systemErrorText(EMFILE) : lastSystemError()
+                throw VideoError("\(arguments[0]) does not start: no file can be handed to it: \(reason)")
+            }
             copies.append(copy)
         }
 
@@ -151,7 +157,9 @@ private struct Pipes: ~Copyable {
         case .descriptor(let descriptor): return (-1, descriptor)
         case .pipe:
             var ends: [Int32] = [-1, -1]
-            guard pipe2(&ends, O_CLOEXEC) == 0 else { throw VideoError("no pipe: \(lastSystemError())") }
+            guard pipe2(&ends, O_CLOEXEC) == 0 else {
+                throw VideoError("no pipe can be had to another program: \(lastSystemError())")
+            }
             // Frames are large: fewer turns from one program to the other. Where it is refused, it goes without.
             _ = fcntl(ends[0], F_SETPIPE_SZ, Int32(1 << 20))
             let (our, their) = isInput ? (ends[1], ends[0]) : (ends[0], ends[1])

@@ -164,14 +164,16 @@ package final class Film: Sendable {
             input: feed == nil ? .nothing : .pipe)
         let complaints = Complaints(of: child.errors)
         feed?.begin(into: child.input)
+        // The feed has a copy of its own, which it closes where the input ends: the program is not to wait for this one.
+        child.closeInput()
         var stream = ByteStream(descriptor: child.output)
         var text: [UInt8] = []
         // What it tells of a film fits many times over.
         while text.count < 1 << 20, let byte = try stream.next() { text.append(byte) }
-        child.closeInput()
         let ending = child.wait()
         if let info = VideoInfo(probed: String(decoding: text, as: UTF8.self)) { return info }
         let complaint = complaints.first
+        if feed?.isEmpty == true { throw VideoError("\(source.name): nothing could be read: there is nothing in it") }
         if ending == .exited(0), !text.isEmpty, complaint == nil {
             throw VideoError("\(source.name): there is no video in it")
         }

@@ -1,3 +1,4 @@
+import Base
 import Dispatch
 import Glibc
 
@@ -24,6 +25,11 @@ final class InputFeed: Sendable {
     private nonisolated(unsafe) var seen: [UInt8] = []
     private nonisolated(unsafe) var hasEnded = false
 
+    /// Whether the input has ended without a byte. To be asked once the first program has ended: whether a byte comes later
+    /// is not waited for.
+    var isEmpty: Bool { hasEndedEmpty.withLock(\.self) }
+    private let hasEndedEmpty = Locked(false)
+
     private func run(into pipe: Int32, isFirst: Bool) {
         // A copy: the program's own is closed while this may still wait for input. Where there is none, the program sees
         // an empty input.
@@ -38,7 +44,10 @@ final class InputFeed: Sendable {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while seen.count < Self.limit {
             let count = readSome(&buffer)
-            guard count > 0 else { return hasEnded = true }
+            guard count > 0 else {
+                hasEnded = true
+                return hasEndedEmpty.withLock { $0 = seen.isEmpty }
+            }
             seen += buffer[..<count]
             guard buffer[..<count].withUnsafeBytes({ writeAll($0, to: target) }) else { return }
         }

@@ -97,6 +97,60 @@ struct VideoTests {
         }
     }
 
+    /// Runs a line of the shell with the program's `video` as `video`; nil where it has not ended after a minute.
+    private func shell(_ line: String, in folder: String) throws -> Program.Outcome? {
+        let outcome = try Program.run(
+            executable: "/usr/bin/timeout",
+            ["-s", "KILL", "60", "/bin/sh", "-c", "video() { \"$0\" video -m \"$MODEL\" -d cpu \"$@\"; }; \(line)"]
+                + [Program.path], in: folder, environment: ["MODEL": Program.model])
+        return outcome.exitCode == 137 || outcome.exitCode == -9 ? nil : outcome
+    }
+
+    @Test(
+        "A film through a pipe that is shorter than what ffprobe looks at",
+        arguments: [
+            ("a.ts", 10, ["-c:v", "libx264", "-pix_fmt", "yuv420p"]), ("a.mjpeg", 10, ["-c:v", "mjpeg"]),
+            ("a.h264", 10, ["-c:v", "libx264", "-pix_fmt", "yuv420p"]), ("a.png", 1, ["-frames:v", "1"]),
+        ])
+    func shortPipe(name: String, frameCount: Int, codec: [String]) throws {
+        try withScratchFolder { folder in
+            try FFmpeg.make("\(folder)/\(name)", ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=1"] + codec)
+            let outcome = try #require(try shell("cat \(name) | video - -o b.mkv", in: folder))
+            #expect(outcome.exitCode == 0, "\(outcome.errors)")
+            #expect(try FFmpeg.times("\(folder)/b.mkv").count == frameCount)
+        }
+    }
+
+    @Test(
+        "An input that ends without a byte is no film",
+        arguments: [": | video -", "video - </dev/null", "mkfifo p; : >p & video p"])
+    func emptyPipe(line: String) throws {
+        try withScratchFolder { folder in
+            let outcome = try #require(try shell("\(line) -o b.mkv", in: folder))
+            #expect(outcome.exitCode == 1)
+            #expect(outcome.errorLines.count == 1)
+            #expect(outcome.errors.contains(": nothing could be read: there is nothing in it"), "\(outcome.errors)")
+            #expect(!FileManager.default.fileExists(atPath: "\(folder)/b.mkv"))
+        }
+    }
+
+    @Test("With few open files it works, or says in one line what there is too few of", arguments: [8, 10, 12, 16, 24, 64])
+    func openFiles(limit: Int) throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4")
+            let outcome = try #require(try shell("ulimit -n \(limit); video a.mp4 -o b.mkv", in: folder))
+            if outcome.exitCode == 0 {
+                #expect(try FFmpeg.times("\(folder)/b.mkv").count == 10)
+                return
+            }
+            // Pipes to two programs, the film, and what the model takes.
+            #expect(limit < 24, "\(outcome.errors)")
+            #expect(outcome.exitCode == 1)
+            #expect(outcome.errorLines.count == 1 && outcome.errors.contains("Too many open files"), "\(outcome.errors)")
+            #expect(try fileNames(in: folder) == ["a.mp4"])
+        }
+    }
+
     @Test("Backgrounds: a colour, another film")
     func backgrounds() throws {
         try withScratchFolder { folder in
