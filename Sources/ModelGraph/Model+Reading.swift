@@ -38,9 +38,12 @@ extension Model {
             )
         }
         let document = try Fields(parseJSON(Array(text.utf8), "document"), "document")
-        try document.allow(only: ["version", "name", "input", "output", "labels", "palette", "layers", "source"])
+        try document.allow(only: [
+            "version", "name", "input", "output", "labels", "palette", "layers", "source", "digest",
+        ])
         let version = try document.integer("version")
         guard version == 1 else { throw document.fault("has version \(version), this program reads version 1") }
+        if let digest = try document.stringIfPresent("digest") { try file.check(digest: digest) }
 
         name = try document.string("name")
         let inputFields = try Fields(document.value("input"), "input")

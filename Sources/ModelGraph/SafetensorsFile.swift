@@ -1,3 +1,4 @@
+import Base
 import JSONText
 
 /// The safetensors container: named arrays and a table of strings.
@@ -61,6 +62,22 @@ struct SafetensorsFile {
         try Self.checkPlaces(entries, byteCount: bytes.count - dataOffset)
         self.entries = entries
         self.storage = storage
+    }
+
+    /// Holds all arrays against a digest: `sha256:` and 64 lower-case hexadecimal digits.
+    ///
+    /// - Throws: Where they are not those that it was made of: a byte has changed since.
+    func check(digest: String) throws(ModelFault) {
+        let prefix = "sha256:"
+        let digits = digest.dropFirst(prefix.count)
+        guard digest.hasPrefix(prefix), digits.utf8.count == 64,
+            digits.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
+        else { throw ModelFault("document: digest: expected sha256: and 64 hexadecimal digits") }
+        let actual = SHA256.digits(of: UnsafeRawBufferPointer(rebasing: storage.bytes[dataOffset...]))
+        guard actual == digits else {
+            throw ModelFault(
+                "is damaged: its weights are not those that its digest was made of; fetch or convert it again")
+        }
     }
 
     /// The array called `name`, nil where the file has none.

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 import ModelGraph
 import TestSupport
@@ -26,6 +27,26 @@ import Testing
         #expect(model.graph.tensors.map(\.name) == graph.tensors.map(\.name))
         #expect(model.graph.tensors.map(\.shape) == graph.tensors.map(\.shape))
         try model.graph.check()
+    }
+
+    @Test("Weights are held against their digest where the file has one, to the last bit") func digest() throws {
+        var writer = ModelFileWriter(try SmallGraphs.pyramid())
+        let data = writer.tensors.flatMap(\.bytes)
+        let digits = data.withUnsafeBytes { SHA256.digits(of: $0) }
+        writer.document["digest"] = .string("sha256:" + digits)
+        let good = writer.bytes
+        _ = try Model(bytes: good, name: "m")
+        for place in [good.count - data.count, good.count - data.count / 2, good.count - 1] {
+            var bytes = good
+            bytes[place] ^= 1
+            let error = #expect(throws: ModelError.self) { try Model(bytes: bytes, name: "m") }
+            #expect(error?.reason.contains("damaged") == true, "byte \(place): \(error?.reason ?? "")")
+        }
+        for form in [digits, "sha256:" + digits.uppercased(), "sha256:" + digits.dropLast(), "md5:" + digits, ""] {
+            writer.document["digest"] = .string(form)
+            let error = #expect(throws: ModelError.self) { try Model(bytes: writer.bytes, name: "m") }
+            #expect(error?.reason.contains("digest") == true)
+        }
     }
 
     @Test("A model computes what the graph computes that was written") func values() throws {
