@@ -53,26 +53,59 @@ package struct MessageRules: Sendable {
 }
 
 /// Whether frames come in their order.
+///
+/// One frame with a number or a time far ahead of all others must not make every later one too early. So a frame that leaps is
+/// refused alone; only where the next one goes on from there has the stream leapt, as after a night's sleep of the page's machine
+/// (RTP does so with sequence numbers: RFC 3550, A.1).
 package struct ArrivalOrder: Sendable {
-    private var last: (sequence: UInt32, timestamp: UInt64)?
+    /// Larger steps are leaps: frames, and microseconds.
+    package static let sequenceStep: UInt32 = 1 << 20, timestampStep: UInt64 = 3_600_000_000
+    /// Times from here on are refused: JavaScript's numbers are not exact there, and it is 285 years of microseconds.
+    package static let timestampLimit: UInt64 = 1 << 53
+
+    private struct Place {
+        var sequence: UInt32
+        var timestamp: UInt64
+
+        /// Whether a frame comes after this one, and not by a leap.
+        func goesOn(to next: Place) -> Bool {
+            next.sequence > sequence && next.sequence - sequence <= ArrivalOrder.sequenceStep
+                && next.timestamp > timestamp
+                && next.timestamp - timestamp <= ArrivalOrder.timestampStep
+        }
+    }
+
+    private var last: Place?
+    /// The frame that leapt.
+    private var leapt: Place?
 
     package init() {}
 
     /// Accepts a frame.
     ///
-    /// - Throws: `outOfOrder`, and then nothing has changed.
+    /// - Throws: `outOfOrder`; the stream goes on as if the frame had not come.
     package mutating func accept(_ header: MessageHeader) throws(ProtocolError) {
-        guard header.sequence > 0 else { throw ProtocolError(.outOfOrder, "a frame's sequence number is 1 or more") }
-        if let last {
-            guard header.sequence > last.sequence else {
-                throw ProtocolError(.outOfOrder, "frame \(header.sequence) comes after frame \(last.sequence)")
+        let next = Place(sequence: header.sequence, timestamp: header.timestamp)
+        guard next.sequence > 0 else { throw ProtocolError(.outOfOrder, "a frame's sequence number is 1 or more") }
+        guard next.timestamp < Self.timestampLimit else {
+            throw ProtocolError(.outOfOrder, "timestamp \(next.timestamp) is past the limit of 2^53 microseconds")
+        }
+        if let last, !last.goesOn(to: next), leapt?.goesOn(to: next) != true {
+            guard next.sequence > last.sequence else {
+                throw ProtocolError(.outOfOrder, "frame \(next.sequence) comes after frame \(last.sequence)")
             }
-            guard header.timestamp > last.timestamp else {
+            guard next.timestamp > last.timestamp else {
                 throw ProtocolError(
                     .outOfOrder,
-                    "timestamp \(header.timestamp) is not later than \(last.timestamp), that of the frame before")
+                    "timestamp \(next.timestamp) is not later than \(last.timestamp), that of the frame before")
             }
+            leapt = next
+            throw ProtocolError(
+                .outOfOrder,
+                "frame \(next.sequence) at \(next.timestamp) is too far ahead of frame \(last.sequence) at "
+                    + "\(last.timestamp); the next one may go on from it")
         }
-        last = (header.sequence, header.timestamp)
+        last = next
+        leapt = nil
     }
 }
