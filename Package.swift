@@ -58,6 +58,9 @@ let package = Package(
         // The bytes between the preview's server and its page.
         .target(name: "PreviewProtocol", dependencies: ["JSONText", "CZlib"]),
 
+        // HTTP/1.1 and WebSocket as values: what came over the wire, and what goes.
+        .target(name: "WebProtocol"),
+
         // What people import, and what they type.
         .target(
             name: "Silhouette",
@@ -68,7 +71,8 @@ let package = Package(
         .target(
             name: "PreviewServer",
             dependencies: [
-                "Base", "PreviewProtocol", "CWebSockets", "CZlib", "Silhouette", "ModelGraph", "Imaging", "Effects",
+                "Base", "PreviewProtocol", "WebProtocol", "CWebSockets", "CZlib", "Silhouette", "ModelGraph", "Imaging",
+                "Effects",
                 "Video",
             ], exclude: ["README.md"]),
         .executableTarget(
@@ -96,7 +100,7 @@ let package = Package(
             path: "Tests/DeviceSupport"),
         .testTarget(name: "BaseTests", dependencies: ["Base"]),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
-        .testTarget(name: "ModelGraphTests", dependencies: ["JSONText", "ModelGraph", "TestSupport"]),
+        .testTarget(name: "ModelGraphTests", dependencies: ["Base", "JSONText", "ModelGraph", "TestSupport"]),
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),
         .testTarget(
             name: "VerificationTests", dependencies: ["Verification", "CPUBackend", "ModelGraph", "TestSupport"]),
@@ -125,11 +129,13 @@ let package = Package(
             dependencies: [
                 "Base", "Silhouette", "VulkanBackend", "VulkanCompute", "ModelGraph", "TestSupport", "DeviceSupport",
             ]),
+        .testTarget(name: "WebProtocolTests", dependencies: ["WebProtocol"]),
         .testTarget(name: "PreviewProtocolTests", dependencies: ["PreviewProtocol", "TestSupport"]),
         .testTarget(
             name: "PreviewServerTests",
             dependencies: [
-                "Base", "PreviewServer", "PreviewProtocol", "Silhouette", "ModelGraph", "Imaging", "TestSupport",
+                "Base", "PreviewServer", "PreviewProtocol", "WebProtocol", "Silhouette", "ModelGraph", "Imaging",
+                "TestSupport",
                 "DeviceSupport",
             ]),
         .testTarget(

@@ -24,7 +24,7 @@ static inline void cws_return_freed_memory(void) {
 static inline size_t cws_padding(void) { return LWS_PRE; }
 
 typedef struct {
-    // Three protocols: HTTP, the preview's WebSocket, the listening socket; then one of zeros. They outlive the context.
+    // Two protocols: the connections', the listening socket's; then one of zeros. They outlive the context.
     const struct lws_protocols *protocols;
     // What lws_context_user() gives.
     void *user;
@@ -47,14 +47,10 @@ static inline struct lws_context *cws_create(const cws_options *options) {
     info.uid = (uid_t)-1;
     // Each connection has two descriptors at most; some are the context's own.
     info.fd_limit_per_thread = options->connection_limit + 32;
-    // A header table for each, so that slow heads cannot keep others waiting for one.
-    info.max_http_header_pool = (short)(options->connection_limit + 8);
-    info.max_http_header_data = 8192;
     info.pt_serv_buf_size = 1 << 16;
     info.timeout_secs = 30;
     info.keepalive_timeout = 30;
     info.vhost_name = "silhouette";
-    // HTTP/2 has too little room before large messages (lws#3634).
     info.alpn = "http/1.1";
     if (options->certificate) {
         info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
@@ -62,6 +58,32 @@ static inline struct lws_context *cws_create(const cws_options *options) {
         info.ssl_private_key_filepath = options->key;
     }
     return lws_create_context(&info);
+}
+
+// Takes over a connected socket as a stream of bytes, over TLS where the context has a certificate: its protocol's callback
+// gets LWS_CALLBACK_RAW_RX, LWS_CALLBACK_RAW_WRITEABLE and, at its end, LWS_CALLBACK_WSI_DESTROY.
+static inline struct lws *cws_adopt_connection(struct lws_vhost *host, int descriptor, const char *protocol, int uses_tls) {
+    lws_sock_file_fd_type fd;
+    memset(&fd, 0, sizeof(fd));
+    fd.sockfd = descriptor;
+    return lws_adopt_descriptor_vhost(
+        host, LWS_ADOPT_SOCKET | (uses_tls ? LWS_ADOPT_ALLOW_SSL : 0), fd, protocol, NULL);
+}
+
+// Writes bytes of a stream, which have cws_padding() bytes of room before them: what the system does not take at once is copied,
+// and the next LWS_CALLBACK_RAW_WRITEABLE comes when it is gone. Negative: the connection is broken.
+static inline int cws_write(struct lws *wsi, unsigned char *bytes, size_t count) {
+    return lws_write(wsi, bytes, count, LWS_WRITE_RAW);
+}
+
+// What a WebSocket's handshake is answered with: the SHA-1 of the challenge in base64, 28 characters and a zero.
+static inline void cws_accept_key(const char *challenge, char *result) {
+    unsigned char digest[20];
+    lws_SHA1((const unsigned char *)challenge, strlen(challenge), digest);
+    char text[32];  // as much as libwebsockets wants for 28 characters
+    lws_b64_encode_string((const char *)digest, sizeof(digest), text, sizeof(text));
+    memcpy(result, text, 28);
+    result[28] = 0;
 }
 
 // Watches a listening socket: its protocol's callback gets LWS_CALLBACK_RAW_RX_FILE when somebody connects.

@@ -4,7 +4,7 @@
 // The first byte of an input says which reader gets the rest.
 //
 // modules: Base PreviewProtocol JSONText
-// files: PreviewServer/Session/MessageAssembler.swift PreviewServer/Session/MessageRules.swift PreviewServer/HTTP/Multipart.swift Video/NUTReader.swift Video/ByteStream.swift Video/Rational.swift Video/VideoError.swift
+// files: PreviewServer/Session/MessageAssembler.swift PreviewServer/Session/MessageRules.swift WebProtocol/Multipart.swift Video/NUTReader.swift Video/ByteStream.swift Video/Rational.swift Video/VideoError.swift
 // seeds: Tests/Fixtures/protocol
 
 /// Runs one input through its reader.

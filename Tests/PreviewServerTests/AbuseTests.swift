@@ -174,7 +174,7 @@ struct AbuseTests {
     }
 
     @Test(
-        "Requests behind a body end the connection, and nobody else waits",
+        "Requests behind a body are answered in their order, or the connection ends, and nobody else waits",
         arguments: ["/api/segment", "/", "/nothing"])
     func pipelining(path: String) throws {
         let server = try TestServer.mini()
@@ -188,7 +188,12 @@ struct AbuseTests {
         #expect(try [200, 404, 405].contains(alone.response().status))
         let client = try TestClient(port: server.port)
         client.write(request + request + request)
-        try client.waitForEnd()
+        if path == "/api/segment" {
+            for _ in 0..<3 { #expect(try client.response().status == 200) }
+        } else {
+            #expect(try [404, 405].contains(client.response().status))
+            try client.waitForEnd()
+        }
         try expectService(server)
     }
 

@@ -1,3 +1,4 @@
+import WebProtocol
 import PreviewServer
 import Testing
 

@@ -15,6 +15,8 @@ struct HandshakeTests {
             let response = try client.upgrade("/preview", fields)
             #expect(response.status == 101)
             #expect(response.fields["sec-websocket-protocol"] == "silhouette.preview.1")
+            // RFC 6455, 1.3: the answer to the key of its example, which the client sends.
+            #expect(response.fields["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
             #expect(response.fields["sec-websocket-extensions"] == nil)
             let hello = try object(try client.message(.hello))
             #expect(hello["protocol"] as? Int == 1)
@@ -39,8 +41,8 @@ struct HandshakeTests {
             ("/preview", [:], nil, 400),
             ("/preview", [:], "silhouette.preview.2", 400),
             ("/preview", [:], "http", 400),
-            ("/preview", [:], "listener, silhouette.preview.1", 400),
             ("/preview", ["Upgrade": "h2c"], "silhouette.preview.1", 400),
+            ("/preview", ["Sec-WebSocket-Version": "8"], "silhouette.preview.1", 426),
         ] as [(String, [String: String], String?, Int)])
     func refusals(path: String, fields: [String: String], subprotocol: String?, status: Int) throws {
         let server = try TestServer.mini()
@@ -89,7 +91,7 @@ struct HandshakeTests {
         defer { server.stop() }
         let error = #expect(throws: ServerError.self) { try TestServer.mini { $0.port = server.port } }
         #expect(error?.description.contains("port \(server.port) is taken") == true)
-        for host in ["203.0.113.7", "not an address"] {
+        for host in ["203.0.113.7", "not an address", "0", "2130706433", "127.1", "0x7f000001"] {
             #expect(throws: ServerError.self) {
                 try TestServer.mini {
                     $0.host = host

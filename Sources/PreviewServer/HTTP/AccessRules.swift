@@ -1,3 +1,5 @@
+import WebProtocol
+
 /// Who may connect, by what a browser says of itself and by a token.
 ///
 /// A page of another site can make a browser connect to this machine, but not lie about where it comes from: `Origin`

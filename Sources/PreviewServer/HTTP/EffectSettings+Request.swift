@@ -1,4 +1,5 @@
 import Effects
+import WebProtocol
 import Silhouette
 
 extension EffectSettings {

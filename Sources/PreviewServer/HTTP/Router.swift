@@ -1,3 +1,5 @@
+import WebProtocol
+
 /// What each request gets.
 final class Router: Sendable {
     /// What to do with a request.
@@ -62,16 +64,11 @@ final class Router: Sendable {
     }
 
     /// Why a WebSocket is refused. Nil: it is not.
-    func refusal(of request: HTTPRequest) -> HTTPResponse? {
+    func refusal(of request: HTTPRequest, _ handshake: WebSocketHandshake) -> HTTPResponse? {
         if let refusal = refusalByHost(request) ?? refusalByOrigin(request) { return refusal }
         guard rules.authorization(of: request) != .refused else { return Self.noToken }
         guard request.path == "/preview" else { return .text(404, "there is no WebSocket at this address") }
-        let offered = (request.fields["sec-websocket-protocol"] ?? "").split(separator: ",").map {
-            $0.filter { $0 != " " }
-        }
-        // The others that libwebsockets knows are the server's own.
-        guard offered.contains(Service.previewProtocol), !offered.contains(where: Service.innerProtocols.contains)
-        else {
+        guard handshake.subprotocols.contains(Service.previewProtocol) else {
             return .text(400, "the WebSocket must offer the subprotocol \(Service.previewProtocol)")
         }
         return nil

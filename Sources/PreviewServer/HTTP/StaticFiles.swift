@@ -1,3 +1,4 @@
+import WebProtocol
 import Base
 import CZlib
 import Glibc

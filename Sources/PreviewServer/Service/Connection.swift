@@ -1,9 +1,11 @@
+import WebProtocol
+
 /// A connection, as the service thread keeps it.
 final class Connection {
     /// What goes on.
     enum Stage {
         /// A request's head is due.
-        case head
+        case head(HTTPHeadReader)
         /// A request's body is due.
         case body(HTTPRequest, [UInt8], byteCount: Int)
         /// A response is being made.
@@ -11,7 +13,10 @@ final class Connection {
         /// A response is being sent: the next byte of its body to send.
         case response(HTTPResponse, position: Int, closes: Bool)
         /// A page watches.
-        case preview(Session)
+        case preview(Session, WebSocketFrameReader)
+        /// All has been said; what the other side still sends is thrown away until it ends the connection too, so that the last
+        /// answer reaches it.
+        case lingering
         /// It ends.
         case closing
     }
@@ -21,7 +26,13 @@ final class Connection {
     let wsi: OpaquePointer
     /// The other side.
     let address: String
-    var stage = Stage.head
+    var stage = Stage.head(HTTPHeadReader())
+    /// What has come and is not worked off: a request behind the one that is answered.
+    var unread: [UInt8] = []
+    /// Short pieces that are to be sent before anything else.
+    var outgoing: [[UInt8]] = []
+    /// Whether the connection is to linger once `outgoing` is sent.
+    var ends = false
     /// When it is ended unless something happens.
     var deadline: ContinuousClock.Instant
     /// When the other side was last heard.
@@ -47,7 +58,7 @@ final class Connection {
     }
 
     var session: Session? {
-        if case .preview(let session) = stage { return session }
+        if case .preview(let session, _) = stage { return session }
         return nil
     }
 }

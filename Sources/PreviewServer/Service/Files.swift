@@ -3,11 +3,16 @@ import Glibc
 
 /// The bytes of a file.
 ///
-/// - Throws: `ServerError` where it cannot be read or is longer than `limit`.
+/// - Throws: `ServerError` where it is no file, cannot be read or is longer than `limit`.
 func readFile(_ path: String, limit: Int) throws(ServerError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // Opening a pipe would wait for somebody who writes.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw ServerError("\(path): cannot be read: \(lastSystemError())") }
     defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        throw ServerError("\(path): is no file")
+    }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {

@@ -13,11 +13,17 @@ struct Listener: ~Copyable {
     ///
     /// - Throws: `ServerError`, one line that says what to do.
     init(host: String, port: Int) throws(ServerError) {
+        let host = host == "localhost" ? "127.0.0.1" : host
+        // The system reads "0" and "2130706433" as addresses, too, and no browser does.
+        var scratch = in6_addr()
+        guard inet_pton(AF_INET, host, &scratch) == 1 || inet_pton(AF_INET6, host, &scratch) == 1 else {
+            throw ServerError("--host is an address like 127.0.0.1, ::1 or 0.0.0.0, not '\(host)'")
+        }
         var hints = addrinfo()
         hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host == "localhost" ? "127.0.0.1" : host, String(port), &hints, &found) == 0,
+        guard getaddrinfo(host, String(port), &hints, &found) == 0,
             let address = found
         else { throw ServerError("--host is an address like 127.0.0.1, ::1 or 0.0.0.0, not '\(host)'") }
         defer { freeaddrinfo(found) }

@@ -1,3 +1,4 @@
+import WebProtocol
 import Base
 import CWebSockets
 import Glibc
@@ -36,7 +37,7 @@ final class Service: @unchecked Sendable {
     private var thread: SystemThread?
 
     /// How long pages may take to notice that the server ends.
-    private static let farewellSeconds = 1.0
+    static let farewellSeconds = 1.0
     /// A piece of a response's body that is written at once.
     static let chunkByteCount = 1 << 16
 
@@ -47,9 +48,7 @@ final class Service: @unchecked Sendable {
         self.shared = shared
         self.router = router
         self.listener = listener
-        names = [Self.innerProtocols[0], Self.previewProtocol, Self.innerProtocols[1]].compactMap { (name: String) in
-            strdup(name)
-        }
+        names = Self.protocolNames.compactMap { (name: String) in strdup(name) }
         protocols = .allocate(capacity: names.count + 1)
         protocols.initialize(repeating: lws_protocols(), count: names.count + 1)
         for (index, name) in names.enumerated() {
@@ -69,6 +68,13 @@ final class Service: @unchecked Sendable {
         lws_set_log_level(Int32(LLL_ERR | LLL_WARN), { _, line in Log.emit(line) })
         Log.reset()
         let tls = shared.options.tls
+        let tlsFiles = tls.map { TLSFiles(certificate: $0.certificate, key: $0.key) }
+        do throws(ServerError) {
+            try tlsFiles?.check()
+        } catch {
+            close(listener)
+            throw error
+        }
         let certificate = tls.map { strdup($0.certificate) }
         let key = tls.map { strdup($0.key) }
         defer {
@@ -83,12 +89,11 @@ final class Service: @unchecked Sendable {
         options.key = UnsafePointer(key ?? nil)
         guard let context = cws_create(&options) else {
             close(listener)
-            throw ServerError(
-                tls == nil ? "libwebsockets does not start: \(Log.last)" : "TLS does not start: \(Log.last)")
+            throw tlsFiles?.refusal(Log.all) ?? ServerError("libwebsockets does not start: \(Log.last)")
         }
         self.context = context
         host = lws_get_vhost_by_name(context, "silhouette")
-        guard let host, let connection = cws_adopt_listener(host, listener, Self.innerProtocols[1]) else {
+        guard let host, let connection = cws_adopt_listener(host, listener, Self.protocolNames[1]) else {
             lws_context_destroy(context)
             self.context = nil
             throw ServerError("libwebsockets does not watch the port: \(Log.last)")
@@ -106,8 +111,8 @@ final class Service: @unchecked Sendable {
 
     /// The subprotocol that pages ask for.
     static let previewProtocol = "silhouette.preview.1"
-    /// What it calls HTTP and the listening socket.
-    static let innerProtocols = ["http", "listener"]
+    /// What libwebsockets knows: connections, and the listening socket.
+    private static let protocolNames = ["connection", "listener"]
 
     // Any thread.
 
@@ -190,7 +195,7 @@ final class Service: @unchecked Sendable {
         }
         for (id, response) in responses {
             guard let connection = connections[id], case .working(let request) = connection.stage else { continue }
-            prepare(response, to: request, on: connection)
+            answer(response, to: request, on: connection)
         }
     }
 
@@ -246,7 +251,8 @@ final class Service: @unchecked Sendable {
                 Self.turnAway(descriptor)
                 continue
             }
-            guard let wsi = lws_adopt_socket_vhost(host, descriptor) else { continue }
+            let usesTLS: Int32 = shared.options.tls == nil ? 0 : 1
+            guard let wsi = cws_adopt_connection(host, descriptor, Self.protocolNames[0], usesTLS) else { continue }
             let now = ContinuousClock.now
             let connection = Connection(
                 id: nextConnection, wsi: wsi, address: address, now: now, deadline: now + .seconds(limits.headSeconds))
@@ -264,7 +270,7 @@ final class Service: @unchecked Sendable {
     private static func turnAway(_ descriptor: Int32) {
         var response = HTTPResponse.text(503, "too many connections", [("Retry-After", "5")]).head(closes: true)
         response += "too many connections\n".utf8
-        _ = send(descriptor, response, response.count, Int32(MSG_NOSIGNAL))
+        _ = Glibc.send(descriptor, response, response.count, Int32(MSG_NOSIGNAL))
         shutdown(descriptor, Int32(SHUT_WR))
         // The request is there already, mostly: closing with bytes that nobody read would take the answer back.
         var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -304,6 +310,9 @@ enum Log {
 
     static func reset() { lines.withLock { $0.removeAll() } }
 
+    /// All lines since `reset`.
+    static var all: [String] { lines.withLock(\.self) }
+
     /// The last line.
-    static var last: String { lines.withLock { $0.last } ?? "no reason was given" }
+    static var last: String { all.last ?? "no reason was given" }
 }

@@ -27,6 +27,11 @@ func serve(_ settings: ServeSettings) throws -> ExitCode {
     }
     let server = try PreviewServer(options, models: models)
     for note in notes { Console.report(singleLine(note)) }
+    if options.tls == nil, !AccessRules.isLoopback(options.host) {
+        Console.report(
+            "silhouette serve: warning: without --tls-certificate and --tls-key, whoever is on the way reads the token and "
+                + "the pictures, and browsers give pages no camera")
+    }
     Console.print("open \(server.address) (Ctrl-C ends it)")
     signals.wait()
     server.stop()

@@ -8,15 +8,23 @@ package struct HTTPRequest: Sendable {
     package var query: [(name: String, value: String)] = []
     /// Header fields by name in small letters.
     package var fields: [String: String] = [:]
+    /// 1 for HTTP/1.1, 0 for HTTP/1.0.
+    package var minorVersion = 1
 
     package init(method: String, path: String) {
         self.method = method
         self.path = path
     }
 
-    /// Whether a body belongs to the request, though maybe one of no bytes.
+    /// Whether a body of some bytes belongs to the request.
     package var hasBody: Bool {
-        !["GET", "HEAD"].contains(method) || fields["transfer-encoding"] != nil || fields["content-length"] != nil
+        fields["transfer-encoding"] != nil || (fields["content-length"].map { $0.contains { $0 != "0" } } ?? false)
+    }
+
+    /// Whether the connection ends with the response.
+    package var closes: Bool {
+        let words = (fields["connection"] ?? "").lowercased().split(separator: ",").map { $0.filter { $0 != " " } }
+        return words.contains("close") || (minorVersion == 0 && !words.contains("keep-alive"))
     }
 
     /// The value of the last parameter of this name, as the last of equal options counts on the command line.
@@ -45,6 +53,22 @@ package struct HTTPResponse: Sendable {
         HTTPResponse(status, "text/plain; charset=utf-8", Array((line + "\n").utf8), fields)
     }
 
+    /// The answer to a request that is refused.
+    package init(_ refusal: HTTPRefusal) {
+        self = .text(refusal.status, refusal.line, refusal.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    }
+
+    /// The head that makes a connection a WebSocket.
+    ///
+    /// - Parameters:
+    ///   - accept: The hash of the handshake's challenge, in base64.
+    ///   - subprotocol: The one that is spoken.
+    package static func switchingProtocols(accept: String, subprotocol: String) -> [UInt8] {
+        Array(
+            ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                + "Sec-WebSocket-Accept: \(accept)\r\nSec-WebSocket-Protocol: \(subprotocol)\r\n\r\n").utf8)
+    }
+
     /// Status line and header fields, with the empty line behind them.
     ///
     /// - Parameter closes: Whether the connection ends with this response.
@@ -70,8 +94,9 @@ package struct HTTPResponse: Sendable {
     private static let reasons = [
         200: "OK", 303: "See Other", 304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
         404: "Not Found", 405: "Method Not Allowed", 406: "Not Acceptable", 408: "Request Timeout",
-        411: "Length Required", 413: "Content Too Large", 415: "Unsupported Media Type", 417: "Expectation Failed",
-        422: "Unprocessable Content", 426: "Upgrade Required", 500: "Internal Server Error",
-        503: "Service Unavailable",
+        411: "Length Required", 413: "Content Too Large", 414: "URI Too Long", 415: "Unsupported Media Type",
+        417: "Expectation Failed", 422: "Unprocessable Content", 426: "Upgrade Required",
+        431: "Request Header Fields Too Large", 500: "Internal Server Error", 503: "Service Unavailable",
+        505: "HTTP Version Not Supported",
     ]
 }
