@@ -42,6 +42,30 @@ struct FaultTests {
         }
     }
 
+    /// Runs the program as a user who may have no second or third thread.
+    @Test(
+        "Where no thread can be had one line says so",
+        .enabled(if: getuid() == 0, "it takes another user, whose processes are counted"),
+        .enabled(
+            if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil, "the thread sanitiser has a thread itself"),
+        arguments: ["segment p.png -o r.png", "video p.png -o r.mkv", "serve --port 0"], [1, 2])
+    func threadLimit(command: String, limit: Int) throws {
+        try withScratchFolder { folder in
+            // That user may not see the checkout.
+            let script = """
+                cp '\(Program.path)' silhouette; cp '\(Program.model)' m.safetensors; cp '\(Program.picture)' p.png
+                chmod -R a+rwX . && HOME=$PWD && export HOME
+                timeout -s KILL 60 setpriv --reuid=65534 --clear-groups prlimit --nproc=\(limit) ./silhouette \(command) \
+                    -m m.safetensors -d cpu
+                """
+            let outcome = try Program.run(executable: "/bin/sh", ["-c", script], in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains("Resource temporarily unavailable"), "\(outcome.errors)")
+            #expect(try fileNames(in: folder).allSatisfy { !$0.hasPrefix("r.") })
+        }
+    }
+
     @Test("Names with line breaks and terminal codes are written visibly, names in any script as they are")
     func strangeNames() throws {
         try withScratchFolder { folder in

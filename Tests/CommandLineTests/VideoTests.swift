@@ -134,7 +134,9 @@ struct VideoTests {
         }
     }
 
-    @Test("With few open files it works, or says in one line what there is too few of", arguments: [8, 10, 12, 16, 24, 64])
+    @Test(
+        "With few open files it works, or says in one line what there is too few of",
+        arguments: [8, 10, 12, 16, 24, 64])
     func openFiles(limit: Int) throws {
         try withScratchFolder { folder in
             try film("\(folder)/a.mp4")
@@ -146,7 +148,8 @@ struct VideoTests {
             // Pipes to two programs, the film, and what the model takes.
             #expect(limit < 24, "\(outcome.errors)")
             #expect(outcome.exitCode == 1)
-            #expect(outcome.errorLines.count == 1 && outcome.errors.contains("Too many open files"), "\(outcome.errors)")
+            #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains("Too many open files"), "\(outcome.errors)")
             #expect(try fileNames(in: folder) == ["a.mp4"])
         }
     }
