@@ -42,6 +42,23 @@ struct FaultTests {
         }
     }
 
+    @Test("A file of the longest name is replaced, of whatever characters it is")
+    func longNames() throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/a.png", picture())
+            // 251 or 252 bytes of the 255 that there may be: a flag has eight.
+            for name in [
+                String(repeating: "\u{1F1E9}\u{1F1EA}", count: 31), "a" + String(repeating: "\u{301}", count: 125),
+            ] {
+                for _ in 0..<2 {
+                    let outcome = try segment("a.png", "-o", name + ".png", in: folder)
+                    #expect(outcome.exitCode == 0, "\(outcome.errors)")
+                }
+            }
+            #expect(try fileNames(in: folder).count == 3)
+        }
+    }
+
     /// Runs the program as a user who may have no second or third thread.
     @Test(
         "Where no thread can be had one line says so",

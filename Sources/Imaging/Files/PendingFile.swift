@@ -3,7 +3,8 @@ import Glibc
 
 /// The folder in a path, with the slash behind it; empty for the current one.
 private func folder(of path: String) -> Substring {
-    path[..<(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)]
+    // By bytes: a slash before a combining mark is a slash for the system.
+    path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex)]
 }
 
 /// A file that is being written beside its destination, and gone unless it is published.
@@ -97,9 +98,15 @@ package struct PendingFile: ~Copyable {
 
     private static func freshName(beside destination: String) -> String {
         let folder = folder(of: destination)
-        // A name as long as the system allows would not fit with an addition.
-        let file = destination[folder.endIndex...].prefix(32)
-        return "\(folder).\(file).\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
+        // A name as long as the system allows, which counts bytes, would not fit with an addition.
+        var file = String.UnicodeScalarView()
+        var byteCount = 0
+        for scalar in destination[folder.endIndex...].unicodeScalars {
+            byteCount += UTF8.width(scalar)
+            if byteCount > 32 { break }
+            file.append(scalar)
+        }
+        return "\(folder).\(String(file)).\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
     }
 
     /// The file behind symbolic links.
