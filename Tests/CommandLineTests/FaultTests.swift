@@ -42,6 +42,32 @@ struct FaultTests {
         }
     }
 
+    @Test("A result whose name is not UTF-8 is refused, and not written under another one")
+    func resultNames() throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/a.png", picture())
+            for option in ["-o \"$NAME\"", "-o\"$NAME\"", "--output-file=\"$NAME\""] {
+                let script = "NAME=$(printf 'z\\377.png'); \"$0\" segment -m \"$1\" -d cpu a.png \(option)"
+                let outcome = try Program.run(
+                    executable: "/bin/sh", ["-c", script, Program.path, Program.model], in: folder)
+                #expect(outcome.exitCode == 2)
+                #expect(outcome.errorLines.count == 1 && outcome.errors.contains("is not UTF-8"), "\(outcome.errors)")
+                #expect(try fileNames(in: folder) == ["a.png"])
+            }
+            // A replacement character is a character.
+            #expect(try segment("a.png", "-o", "\u{FFFD}.png", in: folder).exitCode == 0)
+            #expect(try fileNames(in: folder) == ["a.png", "\u{FFFD}.png"])
+            // A link leads where it leads, or the result is refused.
+            let link = "ln -s $(printf 'z\\377.png') b.png"
+            #expect(try Program.run(executable: "/bin/sh", ["-c", link], in: folder).exitCode == 0)
+            let outcome = try segment("a.png", "-o", "b.png", in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(
+                outcome.errors == "silhouette: b.png: cannot be written: it is a link to a name that is not UTF-8\n")
+            #expect(try fileNames(in: folder).count == 3)
+        }
+    }
+
     @Test("A file of the longest name is replaced, of whatever characters it is")
     func longNames() throws {
         try withScratchFolder { folder in

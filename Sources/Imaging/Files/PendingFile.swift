@@ -36,7 +36,7 @@ package struct PendingFile: ~Copyable {
             if access(path, W_OK) != 0 { throw ImageError(path, .unwritable(lastSystemError())) }
             if status.st_mode & S_IFMT != S_IFREG { throw ImageError(path, .unwritable("is no file")) }
         }
-        try self.init(path, destination: exists ? Self.resolved(path) : Self.followingLinks(path))
+        try self.init(path, destination: Self.followingLinks(path))
         if exists { permissions = status.st_mode & 0o777 }
     }
 
@@ -109,21 +109,16 @@ package struct PendingFile: ~Copyable {
         return "\(folder).\(String(file)).\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
     }
 
-    /// The file behind symbolic links.
-    private static func resolved(_ path: String) -> String {
-        guard let real = realpath(path, nil) else { return path }
-        defer { free(real) }
-        return String(cString: real)
-    }
-
-    /// The file that symbolic links lead to, where it does not exist yet.
+    /// The file that symbolic links lead to, whether it exists or not.
     private static func followingLinks(_ path: String) throws(ImageError) -> String {
         var path = path
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         for _ in 0..<40 {  // as many as the system follows
             let count = readlink(path, &buffer, buffer.count)
             guard count >= 0 else { return path }
-            let target = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+            guard let target = String(validating: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) else {
+                throw ImageError(path, .unwritable("it is a link to a name that is not UTF-8"))
+            }
             path = target.hasPrefix("/") ? target : folder(of: path) + target
         }
         throw ImageError(path, .unwritable(systemErrorText(ELOOP)))
