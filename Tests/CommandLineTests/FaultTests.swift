@@ -109,6 +109,24 @@ struct FaultTests {
         }
     }
 
+    @Test("An input without an end takes no more memory than its limit")
+    func endlessInput() throws {
+        // The sanitisers take more themselves.
+        let variables = ProcessInfo.processInfo.environment
+        guard variables["TSAN_OPTIONS"] == nil, variables["ASAN_OPTIONS"] == nil else { return }
+        try withScratchFolder { folder in
+            // 1.75 GiB, for 1 GiB and the program.
+            let script = """
+                ulimit -v 1835008
+                (head -c 64 '\(Program.picture)'; cat /dev/zero) | \
+                    '\(Program.path)' segment -m '\(Program.model)' -d cpu - -o x.png
+                """
+            let outcome = try Program.run(executable: "/bin/sh", ["-c", script], in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(outcome.errors.contains("more than 1073741824 bytes, which is the limit"), "\(outcome.errors)")
+        }
+    }
+
     @Test("Names with line breaks and terminal codes are written visibly, names in any script as they are")
     func strangeNames() throws {
         try withScratchFolder { folder in
