@@ -91,7 +91,10 @@ struct FaultTests {
         .enabled(if: getuid() == 0, "it takes another user, whose processes are counted"),
         .enabled(
             if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil, "the thread sanitiser has a thread itself"),
-        arguments: ["segment p.png -o r.png", "video p.png -o r.mkv", "serve --port 0"], [1, 2])
+        // What is no film is told by what ffprobe complains of, which a thread reads.
+        arguments: [
+            "segment p.png -o r.png", "video p.png -o r.mkv", "video m.safetensors -o r.mkv", "serve --port 0",
+        ], [1, 2])
     func threadLimit(command: String, limit: Int) throws {
         try withScratchFolder { folder in
             // That user may not see the checkout.
