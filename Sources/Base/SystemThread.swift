@@ -25,7 +25,7 @@ package final class SystemThread: @unchecked Sendable {
             }, start.toOpaque())
         guard failure == 0 else {
             start.release()
-            throw SystemError("no thread: \(systemErrorText(failure))")
+            throw SystemError.noThread(systemErrorText(failure))
         }
     }
 

@@ -1,5 +1,4 @@
 import Base
-import Dispatch
 import ModelGraph
 
 /// Finds the class of every pixel of a picture.
@@ -42,7 +41,6 @@ public final class ImageSegmenter: Sendable {
     /// Nil: pictures are not divided into tiles.
     private let tiles: TiledSegmentation?
     private let videoOrder = Locked(TimestampOrder())
-    private let queue = DispatchQueue(label: "silhouette.live-stream", qos: .userInteractive)
     private let mailbox = Locked(NewestMailbox<WaitingFrame>())
     private let listeners = Locked(Listeners())
 
@@ -151,6 +149,8 @@ public final class ImageSegmenter: Sendable {
     ///   - timestampInMilliseconds: Later than that of every frame before it.
     ///   - orientation: How the frame is stored, as for `segment(image:orientation:)`.
     /// - Throws: `wrongRunningMode`, or `timestampNotIncreasing`; the stream goes on as if the call had not been made.
+    ///   `inferenceFailed` where the system has no thread for it; the frame has had its time, and with the next one it is tried
+    ///   again.
     public func segmentAsync(
         image: Image, timestampInMilliseconds: Int, orientation: Orientation = .up
     ) throws(ImageSegmenterError) {
@@ -158,7 +158,14 @@ public final class ImageSegmenter: Sendable {
         let wakes = try mailbox.withLock { mailbox throws(ImageSegmenterError) in
             try mailbox.post(WaitingFrame(image: image, orientation: orientation), timestamp: timestampInMilliseconds)
         }
-        if wakes { queue.async { self.processFrames() } }
+        guard wakes else { return }
+        do throws(SystemError) {
+            // It ends when no frame waits any more, so there is one at a time.
+            try SystemThread(name: "live stream") { self.processFrames() }.detach()
+        } catch {
+            mailbox.withLock { $0.giveUp() }
+            throw .inferenceFailed(error.description)
+        }
     }
 
     /// Frames of the live stream that a newer one replaced.

@@ -23,6 +23,12 @@ package struct NewestMailbox<Frame> {
         return !isBusy
     }
 
+    /// Drops the frame that waits, uncounted: its receiver could not be woken. The next `post` wakes it again.
+    package mutating func giveUp() {
+        waiting = nil
+        isBusy = false
+    }
+
     /// The frame to run next. Nil: there is none, and the receiver sleeps until `post` wakes it.
     package mutating func take() -> (frame: Frame, timestamp: Int)? {
         defer { waiting = nil }

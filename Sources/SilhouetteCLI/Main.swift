@@ -45,7 +45,7 @@ struct Main {
         _ body: (Settings) throws -> ExitCode
     ) -> ExitCode {
         do {
-            switch try command.parse(arguments, into: defaults) {
+            switch try command.parse(arguments, into: defaults, repaired: repairedArguments) {
             case .help:
                 Console.print(command.helpPage)
                 return .success
@@ -58,6 +58,16 @@ struct Main {
             Console.report(singleLine("silhouette \(command.name): \(error)"))
             return .failure
         }
+    }
+
+    /// Arguments that are not UTF-8, as they are after Swift has put replacement characters into them.
+    private static var repairedArguments: Set<String> {
+        var repaired: Set<String> = []
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let bytes = CommandLine.unsafeArgv[index], String(validatingCString: bytes) == nil else { continue }
+            repaired.insert(String(cString: bytes))
+        }
+        return repaired
     }
 
     private static func help(_ topics: [String]) -> ExitCode {

@@ -104,7 +104,8 @@ package struct ChildProcess: ~Copyable {
             throw VideoError(
                 failure == ENOENT
                     ? "the program \(program) is needed and not installed (apt-get install \(Self.package(of: program)))"
-                    : "\(program) does not start: \(systemErrorText(failure))")
+                    : "\(program) does not start: \(systemErrorText(failure))"
+                        + (failure == EAGAIN ? "; ulimit -u or the container's limits are too low" : ""))
         }
         pipes.keepOurs()
         self.id = id

@@ -35,7 +35,7 @@ final class Encoder {
         case .camera: break
         }
         child = try ChildProcess(Self.arguments(stream, target), input: .pipe, output: output, open: open)
-        complaints = Complaints(of: child.errors)
+        complaints = try Complaints(of: child.errors)
         let header = MatroskaWriter.header(
             width: stream.width, height: stream.height, hasAlpha: stream.hasAlpha, rate: stream.rate)
         // That it does not read any more is found out with the first frame.

@@ -162,8 +162,8 @@ package final class Film: Sendable {
             ["ffprobe", "-v", "error", "-of", "flat", "-show_entries", VideoInfo.probedEntries]
                 + source.arguments(options),
             input: feed == nil ? .nothing : .pipe)
-        let complaints = Complaints(of: child.errors)
-        feed?.begin(into: child.input)
+        let complaints = try Complaints(of: child.errors)
+        try feed?.begin(into: child.input)
         // The feed has a copy of its own, which it closes where the input ends: the program is not to wait for this one.
         child.closeInput()
         var stream = ByteStream(descriptor: child.output)

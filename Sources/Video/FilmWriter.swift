@@ -129,7 +129,7 @@ package final class FilmWriter {
     /// Runs ffmpeg to its end. What it complained of where it failed.
     private func join(_ arguments: [String], open: [Int32]) throws(VideoError) -> String? {
         var child = try ChildProcess(arguments, output: .nothing, open: open)
-        let complaints = Complaints(of: child.errors)
+        let complaints = try Complaints(of: child.errors)
         let (complaint, loss) = (complaints.last, complaints.loss)
         let ending = child.wait()
         if let loss { throw VideoError("\(path): cannot be written: ffmpeg: \(loss)") }

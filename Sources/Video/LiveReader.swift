@@ -66,7 +66,7 @@ package final class LiveReader {
     /// Starts a program that writes NUT to its standard output.
     package init(_ arguments: [String], fileByteLimit: Int, isWanted: @escaping () -> Bool) throws(VideoError) {
         child = try ChildProcess(arguments)
-        complaints = Complaints(of: child.errors)
+        complaints = try Complaints(of: child.errors)
         self.fileByteLimit = fileByteLimit
         let (descriptor, end) = (child.output, end)
         stream = ByteStream { (buffer) throws(VideoError) in

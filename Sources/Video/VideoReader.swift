@@ -1,5 +1,4 @@
 import Base
-import Dispatch
 import Glibc
 import Imaging
 
@@ -39,8 +38,8 @@ package final class VideoReader: @unchecked Sendable {
         var isOver = false
     }
 
-    /// Seconds that ffmpeg has to end well. It does not where its input neither comes nor ends.
-    private static let patience = 3.0
+    /// Microseconds that ffmpeg has to end well. It does not where its input neither comes nor ends.
+    private static let patience: useconds_t = 3_000_000
 
     /// Starts to read.
     ///
@@ -50,8 +49,8 @@ package final class VideoReader: @unchecked Sendable {
         child = try ChildProcess(
             Self.arguments(film, sound), input: film.feed == nil ? .nothing : .pipe,
             open: sound.map { [$0.descriptor] } ?? [])
-        complaints = Complaints(of: child.errors)
-        film.feed?.goOn(into: child.input)
+        complaints = try Complaints(of: child.errors)
+        try film.feed?.goOn(into: child.input)
         child.closeInput()
     }
 
@@ -83,15 +82,23 @@ package final class VideoReader: @unchecked Sendable {
 
     /// Ends the film before its time: some more frames may come, then the end. May be called from any thread.
     package func stop() {
-        stopping.withLock { stopping in
-            guard !stopping.hasBegun, !stopping.isOver else { return }
+        let (id, stopping) = (child.id, stopping)
+        let isFirst = stopping.withLock { stopping in
+            guard !stopping.hasBegun, !stopping.isOver else { return false }
             stopping.hasBegun = true
-            kill(child.id, SIGTERM)
+            kill(id, SIGTERM)
+            return true
         }
-        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { [weak self] in
-            self?.stopping.withLock { stopping in
-                if !stopping.isOver, let id = self?.child.id { kill(id, SIGKILL) }
+        guard isFirst else { return }
+        @Sendable func end() { stopping.withLock { if !$0.isOver { kill(id, SIGKILL) } } }
+        do throws(VideoError) {
+            try startThread("stop") {
+                usleep(Self.patience)
+                end()
             }
+        } catch {
+            // Nobody could end it later.
+            end()
         }
     }
 

@@ -58,7 +58,7 @@ struct SystemThreadTests {
                 _ = try SystemThread(name: "refused") {}
                 exit(3)
             } catch {
-                guard error.description == "no thread: \(systemErrorText(EAGAIN))" else { exit(4) }
+                guard error.description == SystemError.noThread(systemErrorText(EAGAIN)).description else { exit(4) }
             }
             exit(runAtBackgroundPriority { 42 } == 42 ? EXIT_SUCCESS : 5)
         }

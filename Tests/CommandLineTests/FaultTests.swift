@@ -42,6 +42,94 @@ struct FaultTests {
         }
     }
 
+    @Test("A result whose name is not UTF-8 is refused, and not written under another one")
+    func resultNames() throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/a.png", picture())
+            for option in ["-o \"$NAME\"", "-o\"$NAME\"", "--output-file=\"$NAME\""] {
+                let script = "NAME=$(printf 'z\\377.png'); \"$0\" segment -m \"$1\" -d cpu a.png \(option)"
+                let outcome = try Program.run(
+                    executable: "/bin/sh", ["-c", script, Program.path, Program.model], in: folder)
+                #expect(outcome.exitCode == 2)
+                #expect(outcome.errorLines.count == 1 && outcome.errors.contains("is not UTF-8"), "\(outcome.errors)")
+                #expect(try fileNames(in: folder) == ["a.png"])
+            }
+            // A replacement character is a character.
+            #expect(try segment("a.png", "-o", "\u{FFFD}.png", in: folder).exitCode == 0)
+            #expect(try fileNames(in: folder) == ["a.png", "\u{FFFD}.png"])
+            // A link leads where it leads, or the result is refused.
+            let link = "ln -s $(printf 'z\\377.png') b.png"
+            #expect(try Program.run(executable: "/bin/sh", ["-c", link], in: folder).exitCode == 0)
+            let outcome = try segment("a.png", "-o", "b.png", in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(
+                outcome.errors == "silhouette: b.png: cannot be written: it is a link to a name that is not UTF-8\n")
+            #expect(try fileNames(in: folder).count == 3)
+        }
+    }
+
+    @Test("A file of the longest name is replaced, of whatever characters it is")
+    func longNames() throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/a.png", picture())
+            // 251 or 252 bytes of the 255 that there may be: a flag has eight.
+            for name in [
+                String(repeating: "\u{1F1E9}\u{1F1EA}", count: 31), "a" + String(repeating: "\u{301}", count: 125),
+            ] {
+                for _ in 0..<2 {
+                    let outcome = try segment("a.png", "-o", name + ".png", in: folder)
+                    #expect(outcome.exitCode == 0, "\(outcome.errors)")
+                }
+            }
+            #expect(try fileNames(in: folder).count == 3)
+        }
+    }
+
+    /// Runs the program as a user who may have no second or third thread.
+    @Test(
+        "Where no thread can be had one line says so",
+        .enabled(if: getuid() == 0, "it takes another user, whose processes are counted"),
+        .enabled(
+            if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil, "the thread sanitiser has a thread itself"),
+        // What is no film is told by what ffprobe complains of, which a thread reads.
+        arguments: [
+            "segment p.png -o r.png", "video p.png -o r.mkv", "video m.safetensors -o r.mkv", "serve --port 0",
+        ], [1, 2])
+    func threadLimit(command: String, limit: Int) throws {
+        try withScratchFolder { folder in
+            // That user may not see the checkout.
+            let script = """
+                cp '\(Program.path)' silhouette; cp '\(Program.model)' m.safetensors; cp '\(Program.picture)' p.png
+                chmod -R a+rwX . && HOME=$PWD && export HOME
+                timeout -s KILL 60 setpriv --reuid=65534 --clear-groups prlimit --nproc=\(limit) ./silhouette \(command) \
+                    -m m.safetensors -d cpu
+                """
+            let outcome = try Program.run(executable: "/bin/sh", ["-c", script], in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains("Resource temporarily unavailable"), "\(outcome.errors)")
+            #expect(try fileNames(in: folder).allSatisfy { !$0.hasPrefix("r.") })
+        }
+    }
+
+    @Test("An input without an end takes no more memory than its limit")
+    func endlessInput() throws {
+        // The sanitisers take more themselves.
+        let variables = ProcessInfo.processInfo.environment
+        guard variables["TSAN_OPTIONS"] == nil, variables["ASAN_OPTIONS"] == nil else { return }
+        try withScratchFolder { folder in
+            // 1.75 GiB, for 1 GiB and the program.
+            let script = """
+                ulimit -v 1835008
+                (head -c 64 '\(Program.picture)'; cat /dev/zero) | \
+                    '\(Program.path)' segment -m '\(Program.model)' -d cpu - -o x.png
+                """
+            let outcome = try Program.run(executable: "/bin/sh", ["-c", script], in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(outcome.errors.contains("more than 1073741824 bytes, which is the limit"), "\(outcome.errors)")
+        }
+    }
+
     @Test("Names with line breaks and terminal codes are written visibly, names in any script as they are")
     func strangeNames() throws {
         try withScratchFolder { folder in

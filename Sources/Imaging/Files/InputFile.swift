@@ -27,16 +27,17 @@ struct InputFile: ~Copyable {
         var status = stat()
         let size = fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
         guard size <= limit else { throw ImageError(name, .tooManyBytes(limit: limit)) }
-        var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(4096, size + 1), alignment: 16)
+        guard var buffer = Self.memory(max(4096, size + 1), instead: nil) else {
+            throw ImageError(name, .unreadable(lastSystemError()))
+        }
         var filled = 0
         var isChecked = false
         do throws(ImageError) {
             while true {
                 if filled == buffer.count {
-                    let larger = UnsafeMutableRawBufferPointer.allocate(
-                        byteCount: min(buffer.count * 2, limit + 1), alignment: 16)
-                    larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
-                    buffer.deallocate()
+                    guard let larger = Self.memory(min(buffer.count * 2, limit + 1), instead: buffer) else {
+                        throw ImageError(name, .unreadable(lastSystemError()))
+                    }
                     buffer = larger
                 }
                 let got = Glibc.read(descriptor, buffer.baseAddress! + filled, buffer.count - filled)
@@ -51,14 +52,21 @@ struct InputFile: ~Copyable {
                 guard filled <= limit else { throw ImageError(name, .tooManyBytes(limit: limit)) }
             }
         } catch {
-            buffer.deallocate()
+            free(buffer.baseAddress)
             throw error
         }
         memory = buffer
         count = filled
     }
 
-    deinit { memory.deallocate() }
+    deinit { free(memory.baseAddress) }
+
+    /// Memory that holds what the old one held. Large memory is moved and not copied, so that it is there only once.
+    private static func memory(
+        _ byteCount: Int, instead old: UnsafeMutableRawBufferPointer?
+    ) -> UnsafeMutableRawBufferPointer? {
+        realloc(old?.baseAddress, byteCount).map { UnsafeMutableRawBufferPointer(start: $0, count: byteCount) }
+    }
 
     /// Calls `body` with the bytes.
     borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws(ImageError) -> Result)

@@ -3,7 +3,8 @@ import Glibc
 
 /// The folder in a path, with the slash behind it; empty for the current one.
 private func folder(of path: String) -> Substring {
-    path[..<(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)]
+    // By bytes: a slash before a combining mark is a slash for the system.
+    path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex)]
 }
 
 /// A file that is being written beside its destination, and gone unless it is published.
@@ -35,7 +36,7 @@ package struct PendingFile: ~Copyable {
             if access(path, W_OK) != 0 { throw ImageError(path, .unwritable(lastSystemError())) }
             if status.st_mode & S_IFMT != S_IFREG { throw ImageError(path, .unwritable("is no file")) }
         }
-        try self.init(path, destination: exists ? Self.resolved(path) : Self.followingLinks(path))
+        try self.init(path, destination: Self.followingLinks(path))
         if exists { permissions = status.st_mode & 0o777 }
     }
 
@@ -97,26 +98,27 @@ package struct PendingFile: ~Copyable {
 
     private static func freshName(beside destination: String) -> String {
         let folder = folder(of: destination)
-        // A name as long as the system allows would not fit with an addition.
-        let file = destination[folder.endIndex...].prefix(32)
-        return "\(folder).\(file).\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
+        // A name as long as the system allows, which counts bytes, would not fit with an addition.
+        var file = String.UnicodeScalarView()
+        var byteCount = 0
+        for scalar in destination[folder.endIndex...].unicodeScalars {
+            byteCount += UTF8.width(scalar)
+            if byteCount > 32 { break }
+            file.append(scalar)
+        }
+        return "\(folder).\(String(file)).\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
     }
 
-    /// The file behind symbolic links.
-    private static func resolved(_ path: String) -> String {
-        guard let real = realpath(path, nil) else { return path }
-        defer { free(real) }
-        return String(cString: real)
-    }
-
-    /// The file that symbolic links lead to, where it does not exist yet.
+    /// The file that symbolic links lead to, whether it exists or not.
     private static func followingLinks(_ path: String) throws(ImageError) -> String {
         var path = path
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         for _ in 0..<40 {  // as many as the system follows
             let count = readlink(path, &buffer, buffer.count)
             guard count >= 0 else { return path }
-            let target = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+            guard let target = String(validating: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) else {
+                throw ImageError(path, .unwritable("it is a link to a name that is not UTF-8"))
+            }
             path = target.hasPrefix("/") ? target : folder(of: path) + target
         }
         throw ImageError(path, .unwritable(systemErrorText(ELOOP)))

@@ -15,9 +15,15 @@ final class Retirement: Sendable {
     /// Begins to wait, and to give back once the device has stopped.
     init(_ runner: any FrameRunner) {
         self.runner = Locked(runner)
-        DispatchQueue.global().async { [self] in
-            self.runner.withLock(\.self)?.giveUp()
-            giveBack()
+        do throws(SystemError) {
+            try SystemThread(name: "retirement") { [self] in
+                self.runner.withLock(\.self)?.giveUp()
+                giveBack()
+                isDone.signal()
+            }.detach()
+        } catch {
+            // Nobody can wait for the device: it keeps what it has.
+            Self.abandoned.withLock { $0.append(runner) }
             isDone.signal()
         }
     }

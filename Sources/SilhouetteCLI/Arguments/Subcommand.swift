@@ -39,7 +39,11 @@ extension Subcommand {
     /// - Parameters:
     ///   - arguments: What follows the command's name.
     ///   - settings: The defaults.
-    package func parse(_ arguments: [String], into settings: Settings) throws(UsageError) -> Request<Settings> {
+    ///   - repaired: Arguments that were not UTF-8. As an option's value one would be another name than the one that was meant;
+    ///     an input of such a name is not found when its turn comes, and does not stop the others.
+    package func parse(
+        _ arguments: [String], into settings: Settings, repaired: Set<String> = []
+    ) throws(UsageError) -> Request<Settings> {
         var settings = settings
         var rest = arguments[...]
         var optionsEnded = false
@@ -61,6 +65,9 @@ extension Subcommand {
             } else {
                 if let joined { throw UsageError("\(written) takes no value, but has '\(joined)'") }
                 value = ""
+            }
+            if repaired.contains(argument) || repaired.contains(value) {
+                throw UsageError("\(written) '\(value)' is not UTF-8; names have to be: choose another one")
             }
             do {
                 try option.store(&settings, value)

@@ -1,5 +1,4 @@
 import Base
-import Dispatch
 import Glibc
 import ModelGraph
 import PreviewServer
@@ -19,7 +18,7 @@ func serve(_ settings: ServeSettings) throws -> ExitCode {
     if let source = settings.source { options.source = .played(path: source) }
 
     // Before anything takes long, so that a signal that comes meanwhile ends the server as soon as it runs.
-    let signals = SignalWaiter()
+    EndSignals.listen()
     let (models, notes) = try load(settings)
     // Who names the processor means it.
     if settings.device != .cpu {
@@ -33,7 +32,9 @@ func serve(_ settings: ServeSettings) throws -> ExitCode {
                 + "the pictures, and browsers give pages no camera")
     }
     Console.print("open \(server.address) (Ctrl-C ends it)")
-    signals.wait()
+    EndSignals.wait()
+    // The second one does not wait for anything.
+    EndSignals.ignoreNoMore()
     server.stop()
     return .success
 }
@@ -97,28 +98,4 @@ private func randomToken() -> String {
     let letters = Array("abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789")
     var generator = SystemRandomNumberGenerator()
     return String((0..<23).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] })
-}
-
-/// Waits for SIGINT or SIGTERM instead of dying of them.
-private struct SignalWaiter {
-    private let sources: [any DispatchSourceSignal]
-    private let arrived = DispatchSemaphore(value: 0)
-
-    init() {
-        let arrived = arrived
-        sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { arrived.signal() }
-            source.resume()
-            return source
-        }
-    }
-
-    func wait() {
-        arrived.wait()
-        // The second one does not wait for anything.
-        for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
-        sources.forEach { $0.cancel() }
-    }
 }

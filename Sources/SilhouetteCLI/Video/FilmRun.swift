@@ -50,7 +50,7 @@ final class FilmRun: Sendable {
     /// - Parameter destination: What the sink makes, for messages.
     func run(into sink: any FilmSink, sound: SoundExtraction?, _ destination: FilmDestination) throws -> ExitCode {
         let reader = try VideoReader(film, sound: sound)
-        let interruption = Interruption()
+        let interruption = try Interruption()
         interruption.onFirst(hiddenFiles: sink.hiddenFiles) { reader.stop() }
         let start = ContinuousClock.now
         try runPipeline {

@@ -1,5 +1,4 @@
 import Base
-import Dispatch
 import Glibc
 
 /// Ctrl-C, once and twice.
@@ -13,19 +12,19 @@ final class Interruption: Sendable {
     }
 
     private let state = Locked(State())
-    /// Set once, before anything else can happen.
-    private nonisolated(unsafe) var sources: [any DispatchSourceSignal] = []
-    private let queue = DispatchQueue(label: "silhouette.signals")
 
     /// Begins to listen for SIGINT and SIGTERM, which end the program no more.
-    init() {
-        sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { [weak self] in self?.arrived() }
-            source.resume()
-            return source
-        }
+    ///
+    /// - Throws: `SystemError` where the system has no thread for it.
+    init() throws(SystemError) {
+        // As long as the program runs: whoever is interrupted once may be so twice.
+        try SystemThread(name: "signals") { [self] in
+            while true {
+                EndSignals.wait()
+                arrived()
+            }
+        }.detach()
+        EndSignals.listen()
     }
 
     /// Whether a signal has come.
