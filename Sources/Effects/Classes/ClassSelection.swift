@@ -43,7 +43,7 @@ public struct ClassSelection: Hashable, Sendable {
     public static func allBut(_ others: ClassSelection) -> ClassSelection { ClassSelection(.allBut(others.choice)) }
 
     /// Every class but background, which is class 0.
-    public static let foreground = allBut([])
+    public static var foreground: ClassSelection { allBut([]) }
 
     /// Reads lists of names or positions with commas in between: `person,8`.
     ///
