@@ -20,8 +20,11 @@ let package = Package(
 
         .systemLibrary(name: "CVulkan", pkgConfig: "vulkan", providers: [.apt(["libvulkan-dev"])]),
 
-        // Locks, threads and the system's errors: what everything else stands on.
-        .target(name: "Base", dependencies: ["CSystem"]),
+        // SHA-256 by the processor's instructions.
+        .target(name: "CHash"),
+
+        // Locks, threads, hashes and the system's errors: what everything else stands on.
+        .target(name: "Base", dependencies: ["CHash", "CSystem"]),
 
         // JSON, read strictly and written in order.
         .target(name: "JSONText"),
@@ -98,7 +101,7 @@ let package = Package(
         .target(
             name: "DeviceSupport", dependencies: ["CVulkan", "Silhouette", "VulkanBackend", "VulkanCompute"],
             path: "Tests/DeviceSupport"),
-        .testTarget(name: "BaseTests", dependencies: ["Base"]),
+        .testTarget(name: "BaseTests", dependencies: ["Base", "CHash"]),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["Base", "JSONText", "ModelGraph", "TestSupport"]),
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),

@@ -1,4 +1,5 @@
 import Base
+import CHash
 import Testing
 
 @Suite("SHA-256")
@@ -25,5 +26,17 @@ struct SHA256Tests {
         // Of all prefixes of 0, 1, ... 130, one after another: as Python's hashlib gives it.
         let all = (0...130).map { count in digits((0..<count).map { UInt8($0) }) }.joined()
         #expect(digits(Array(all.utf8)) == "287ec38b0ef48cad9a69255fec0a3dd90bd752a394316d26a81b6c9b71e29a55")
+    }
+
+    @Test("is the same by the processor's instructions and in plain C")
+    func instructions() {
+        let bytes = (0..<64 * 37).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 >> 3) }
+        for blocks in [0, 1, 2, 3, 37] {
+            var own = (1...8).map { UInt32($0) &* 0x9e37_79b9 }
+            var plain = own
+            chash_sha256(&own, bytes, blocks)
+            chash_sha256_portable(&plain, bytes, blocks)
+            #expect(own == plain)
+        }
     }
 }
