@@ -21,7 +21,7 @@ package struct ChildProcessTrait: TestTrait, SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         if let path = ProcessInfo.processInfo.environment[Self.variable] {
-            limitMemory(growth: memoryLimit * Self.memoryFactor)
+            limitMemory(growth: memoryLimit * testMemoryFactor)
             try await function()
             try makeFile(path)
         } else if let failure = try Self.run(test) {
@@ -32,10 +32,6 @@ package struct ChildProcessTrait: TestTrait, SuiteTrait, TestScoping {
     /// The variable that such a process has: where it puts a file when it has run the test to its end. A run that finds no test
     /// counts as passed.
     private static let variable = "SILHOUETTE_TEST_CHILD"
-
-    /// The variable that says how many times as much memory tests take: a sanitiser keeps notes of every byte.
-    private static let memoryFactor =
-        ProcessInfo.processInfo.environment["SILHOUETTE_TEST_MEMORY_FACTOR"].flatMap { Int($0) } ?? 1
 
     /// Runs the test in a process; how that failed, nil where it did not.
     private static func run(_ test: Test) throws -> String? {
@@ -51,9 +47,6 @@ package struct ChildProcessTrait: TestTrait, SuiteTrait, TestScoping {
             ]
             process.environment = ProcessInfo.processInfo.environment.merging([
                 variable: folder + "/end",
-                // At the end of so short a process the Vulkan drivers are unloaded, and what they keep belongs to nobody that a
-                // suppression could name. Leaks are looked for in the process of all other tests.
-                "ASAN_OPTIONS": "detect_leaks=0",
                 // Of a crash the stack; not every thread's, and no registers.
                 "SWIFT_BACKTRACE": "enable=yes,threads=crashed,registers=none,images=none",
             ]) { $1 }
@@ -74,6 +67,16 @@ package struct ChildProcessTrait: TestTrait, SuiteTrait, TestScoping {
             return "its process ended with \(end):\n" + text.split(separator: "\n").suffix(100).joined(separator: "\n")
         }
     }
+}
+
+/// How many times as much memory tests may take: a sanitiser keeps notes of every byte, and what is freed for a while.
+package let testMemoryFactor =
+    ProcessInfo.processInfo.environment["SILHOUETTE_TEST_MEMORY_FACTOR"].flatMap { Int($0) } ?? 1
+
+/// Bytes of this process that are in the machine's memory now.
+package var residentByteCount: Int {
+    let fields = ((try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? "").split(separator: " ")
+    return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
 }
 
 /// Lets this process take no more than so many bytes of memory from now on, and leave no core file.

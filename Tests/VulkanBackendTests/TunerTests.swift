@@ -59,6 +59,8 @@ struct TunerTests {
         }
         let tuner = try device.tuner(.quick, record())
         tuners.withLock { $0 = [tuner] }
+        // The device holds the tuner and the tuner the device.
+        defer { tuners.withLock { $0 = [] } }
         _ = try tuner.variants(for: graph, settings)
         #expect(tuner.summary.measuredCount == shapes.count)
     }
