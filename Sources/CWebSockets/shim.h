@@ -50,14 +50,20 @@ static inline struct lws_context *cws_create(const cws_options *options) {
     info.pt_serv_buf_size = 1 << 16;
     info.timeout_secs = 30;
     info.keepalive_timeout = 30;
+    // The host in a step of its own: where lws_create_context makes it, one that cannot be made leaves memory behind.
+    info.options |= LWS_SERVER_OPTION_EXPLICIT_VHOSTS;
+    if (options->certificate) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
+    struct lws_context *context = lws_create_context(&info);
+    if (!context) return NULL;
     info.vhost_name = "silhouette";
     info.alpn = "http/1.1";
-    if (options->certificate) {
-        info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
-        info.ssl_cert_filepath = options->certificate;
-        info.ssl_private_key_filepath = options->key;
+    info.ssl_cert_filepath = options->certificate;
+    info.ssl_private_key_filepath = options->key;
+    if (!lws_create_vhost(context, &info)) {
+        lws_context_destroy(context);
+        return NULL;
     }
-    return lws_create_context(&info);
+    return context;
 }
 
 // Takes over a connected socket as a stream of bytes, over TLS where the context has a certificate: its protocol's callback

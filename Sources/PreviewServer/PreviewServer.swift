@@ -44,7 +44,7 @@ package final class PreviewServer: Sendable {
         let rules = AccessRules(
             host: options.host, port: listener.port, usesTLS: options.tls != nil, token: options.token,
             allowedOrigins: options.allowedOrigins)
-        let router = Router(rules, files: files, context: context)
+        let router = try Router(rules, files: files, context: context)
         service = try Service(context, router: router, listener: listener.descriptor)
         port = listener.port
         address = Self.address(options, port: port)

@@ -1,3 +1,4 @@
+import Base
 import WebProtocol
 
 /// What each request gets.
@@ -15,11 +16,12 @@ final class Router: Sendable {
     private let context: ServerContext
     private let segmentation: SegmentEndpoint
 
-    init(_ rules: AccessRules, files: StaticFiles, context: ServerContext) {
+    /// - Throws: `SystemError` where the system has no thread left.
+    init(_ rules: AccessRules, files: StaticFiles, context: ServerContext) throws(SystemError) {
         self.rules = rules
         self.files = files
         self.context = context
-        segmentation = SegmentEndpoint(context)
+        segmentation = try SegmentEndpoint(context)
     }
 
     /// Answers a request that is no WebSocket's.

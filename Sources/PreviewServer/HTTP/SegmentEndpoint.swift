@@ -1,6 +1,5 @@
 import WebProtocol
 import Base
-import Dispatch
 import Imaging
 import PreviewProtocol
 import Silhouette
@@ -56,10 +55,14 @@ final class SegmentEndpoint: Sendable {
     private static let waitingLimit = 8
 
     private let context: ServerContext
-    private let queue = DispatchQueue(label: "silhouette.post", qos: .userInitiated)
+    private let queue: SerialQueue
     private let waiting = Locked(0)
 
-    init(_ context: ServerContext) { self.context = context }
+    /// - Throws: `SystemError` where the system has no thread left.
+    init(_ context: ServerContext) throws(SystemError) {
+        self.context = context
+        queue = try SerialQueue(name: "posts")
+    }
 
     /// Why a request is refused before its body comes. Nil: it is not.
     func refusal(of request: HTTPRequest) -> HTTPResponse? {

@@ -1,5 +1,4 @@
 import Base
-import Dispatch
 import PreviewProtocol
 import Silhouette
 
@@ -11,7 +10,7 @@ final class ServerContext: Sendable {
     /// Devices that pages may choose. Empty: there is no choice.
     let devices: [UsableDevice]
     /// Where devices that nobody used before are prepared.
-    let preparation = DispatchQueue(label: "silhouette.devices", qos: .userInitiated)
+    let preparation: SerialQueue
     /// The way of frames through each device, by its identifier, once somebody has used it.
     private let pipelines = Locked<[String: DevicePipeline]>([:])
     /// The server's own source. Nil: pages send frames.
@@ -21,6 +20,7 @@ final class ServerContext: Sendable {
     init(_ options: ServerOptions, models: [ServedModel], sourceName: String?) throws {
         self.options = options
         self.models = models
+        preparation = try SerialQueue(name: "devices")
         metrics = Metrics()
         budget = ByteBudget(limit: options.limits.bufferedByteCount)
         let device = models.first?.segmenter.deviceID ?? ""
