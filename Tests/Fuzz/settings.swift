@@ -25,7 +25,7 @@ func fuzz(_ input: [UInt8]) {
 
 private func checkEcho(_ settings: PreviewSettings) {
     precondition(!settings.outputs.isEmpty && (0...1).contains(settings.overlay.opacity))
-    precondition(fault(inLine: settings.json) == nil)
+    precondition(!settings.json.utf8.contains { $0 < 32 }, "control characters in the echo")
     // Null stands for what nobody has chosen, and cannot be sent.
     var full = settings
     full.model = settings.model ?? "m"
