@@ -58,7 +58,8 @@ struct SafetensorsFile {
             throw ModelFault("header: has \(values.count) tensors, limit \(ModelLimits.storedTensors)")
         }
         var entries: [String: Entry] = [:]
-        for (name, value) in values { entries[name] = try Self.entry(name, value) }
+        // In the order of their names: of several faults the same one is told each time.
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) { entries[name] = try Self.entry(name, value) }
         try Self.checkPlaces(entries, byteCount: bytes.count - dataOffset)
         self.entries = entries
         self.storage = storage
@@ -119,8 +120,8 @@ struct SafetensorsFile {
     /// The arrays must fill the rest of the file: no gap, no overlap, nothing past the end.
     private static func checkPlaces(_ entries: [String: Entry], byteCount: Int) throws(ModelFault) {
         let sorted = entries.sorted {
-            ($0.value.range.lowerBound, $0.value.range.upperBound) < (
-                $1.value.range.lowerBound, $1.value.range.upperBound
+            ($0.value.range.lowerBound, $0.value.range.upperBound, $0.key) < (
+                $1.value.range.lowerBound, $1.value.range.upperBound, $1.key
             )
         }
         var end = 0

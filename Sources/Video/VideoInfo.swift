@@ -100,8 +100,9 @@ extension VideoInfo {
         self.height = height
         pixelAspect = video["sample_aspect_ratio"].flatMap { Rational($0[...]) }
         if pixelAspect == Rational(1, 1) { pixelAspect = nil }
-        // A quarter turn: what lies is shown upright.
-        let rotation = video.values.first { $0.key.hasSuffix(".rotation") }.flatMap { Double($0.value) } ?? 0
+        // A quarter turn: what lies is shown upright. Where several are told, the first counts.
+        let rotations = video.values.filter { $0.key.hasSuffix(".rotation") }
+        let rotation = rotations.min { $0.key < $1.key }.flatMap { Double($0.value) } ?? 0
         if abs(rotation.truncatingRemainder(dividingBy: 180)).rounded() == 90 {
             swap(&self.width, &self.height)
             pixelAspect = pixelAspect?.inverse

@@ -12,15 +12,13 @@ package struct HTTPHeadReader: Sendable {
     package static let fieldLimit = 100
 
     private var bytes: [UInt8] = []
-    /// Where the search for the head's end goes on.
+    /// Where the search for the end goes on: of the request line, then of the head. Nothing is looked through twice, however
+    /// small the pieces are.
     private var searched = 0
     /// Whether the request line has come and been looked at.
     private var hasLine = false
 
     package init() {}
-
-    /// Whether a head has begun.
-    package var isInHead: Bool { !bytes.isEmpty }
 
     /// Adds bytes.
     ///
@@ -30,21 +28,13 @@ package struct HTTPHeadReader: Sendable {
         _ piece: some Collection<UInt8>
     ) throws(HTTPRefusal) -> (request: HTTPRequest, rest: [UInt8])? {
         bytes.append(contentsOf: piece)
-        // Empty lines before a request are allowed, as old clients send one behind a body.
-        let blank = bytes.prefix { $0 == 13 || $0 == 10 }.count
-        guard blank <= 4 else { throw HTTPRefusal(400, "a request begins with its method") }
-        if blank > 0, blank < bytes.count {
-            bytes.removeFirst(blank)
-            searched = 0
+        if !hasLine {
+            // What cannot become a request is told so at once, and not when its end should have come.
+            guard let end = try endOfLine() else { return nil }
+            _ = try HTTPRequestLine(bytes[..<end])
+            hasLine = true
         }
         guard let end = endOfHead() else {
-            // What cannot become a request is told so at once, and not when its end should have come.
-            if !hasLine, blank == 0,
-                let end = lineEnd(from: 0) ?? (bytes.count > Self.lineLimit ? bytes.count : nil)
-            {
-                _ = try HTTPRequestLine(bytes[..<end])
-                hasLine = true
-            }
             guard bytes.count <= Self.headLimit else { throw HTTPRefusal.headTooLarge }
             return nil
         }
@@ -55,10 +45,20 @@ package struct HTTPHeadReader: Sendable {
         return (request, rest)
     }
 
-    /// Position of the first carriage return of the first line.
-    private func lineEnd(from start: Int) -> Int? {
-        guard let feed = bytes[start...].firstIndex(of: 10) else { return nil }
-        return feed > start && bytes[feed - 1] == 13 ? feed - 1 : feed
+    /// Position behind the request line, its end of line not counted. Nil: it has not come whole, and may still be one.
+    private mutating func endOfLine() throws(HTTPRefusal) -> Int? {
+        // Empty lines before a request are allowed, as old clients send one behind a body.
+        let blank = bytes.prefix(5).prefix { $0 == 13 || $0 == 10 }.count
+        guard blank <= 4 else { throw HTTPRefusal(400, "a request begins with its method") }
+        guard blank < bytes.count else { return nil }
+        bytes.removeFirst(blank)
+        if let feed = bytes[searched...].firstIndex(of: 10) {
+            searched = feed
+            return bytes[..<feed].last == 13 ? feed - 1 : feed
+        }
+        searched = bytes.count
+        // One more, since the carriage return may be the last that has come.
+        return bytes.count > Self.lineLimit + 1 ? bytes.count : nil
     }
 
     /// Position behind the empty line. A line feed alone ends lines too where the end is looked for, so that a head with bare

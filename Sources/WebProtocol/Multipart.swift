@@ -49,13 +49,12 @@ package enum Multipart {
                 throw MultipartError("the form ends too early")
             }
             let range = start..<max(start, end)
-            let head = String(decoding: body[headStart..<headEnd], as: UTF8.self)
-            for line in head.split(whereSeparator: \.isNewline)
-            where line.lowercased().hasPrefix("content-disposition:") {
-                if parameter("filename", of: String(line)) != nil || parameter("filename*", of: String(line)) != nil {
-                    return range
-                }
-                if parameter("name", of: String(line)) == "image", named == nil { named = range }
+            // Lines end with these two bytes alone: a name may hold what other texts take for an end of line.
+            for line in body[headStart..<headEnd].split(whereSeparator: { $0 == 13 || $0 == 10 }) {
+                let line = String(decoding: line, as: UTF8.self)
+                guard line.lowercased().hasPrefix("content-disposition:") else { continue }
+                if parameter("filename", of: line) != nil || parameter("filename*", of: line) != nil { return range }
+                if parameter("name", of: line) == "image", named == nil { named = range }
             }
             position = end + delimiter.count
         }
@@ -63,28 +62,31 @@ package enum Multipart {
     }
 
     /// A parameter of a header field: `type; name=value; other="quoted"`.
+    ///
+    /// Read by scalars: a sign that joins the one before, as an accent does, would hide a quotation mark.
     static func parameter(_ name: String, of field: String) -> String? {
-        var rest = field[...]
+        var rest = Substring(field).unicodeScalars
         while let semicolon = rest.firstIndex(of: ";") {
             rest = rest[rest.index(after: semicolon)...].drop { $0 == " " || $0 == "\t" }
             guard let equals = rest.firstIndex(of: "=") else { return nil }
-            let isIt = rest[..<equals].lowercased() == name
+            let isIt = String(rest[..<equals]).lowercased() == name
             rest = rest[rest.index(after: equals)...]
-            var value = ""
+            var value = String.UnicodeScalarView()
             if rest.first == "\"" {
                 rest = rest.dropFirst()
-                while let character = rest.popFirst(), character != "\"" {
-                    if character == "\\", let escaped = rest.popFirst() {
+                while let scalar = rest.popFirst(), scalar != "\"" {
+                    if scalar == "\\", let escaped = rest.popFirst() {
                         value.append(escaped)
                     } else {
-                        value.append(character)
+                        value.append(scalar)
                     }
                 }
             } else {
-                value = String(rest.prefix { $0 != ";" && !$0.isWhitespace })
-                rest = rest.dropFirst(value.count)
+                let word = rest.prefix { $0 != ";" && !$0.properties.isWhitespace }
+                value.append(contentsOf: word)
+                rest = rest[word.endIndex...]
             }
-            if isIt { return value }
+            if isIt { return String(value) }
         }
         return nil
     }

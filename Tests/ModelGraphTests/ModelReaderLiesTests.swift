@@ -85,6 +85,13 @@ private let containerLies: [Lie] = [
     .header("metadata that is a list", "header: __metadata__ is a list, expected an object") {
         $0["__metadata__"] = []
     },
+    .header("many tensors of one fault", "tensor \"0\": has the element type \"F64\", expected F32 or F16") { header in
+        for index in 0..<9 { header["\(index)"] = ["dtype": "F64", "shape": [], "data_offsets": [0, 8]] }
+    },
+    .header("many tensors at one place", "tensor \"1\": overlaps another one at byte 0 of the data") { header in
+        header = ["__metadata__": header["__metadata__"]!]
+        for index in 0..<9 { header["\(index)"] = ["dtype": "F32", "shape": [], "data_offsets": [0, 4]] }
+    },
     .header(
         "no document",
         "holds tensors but no network: __metadata__ has no key silhouette; Weights/convert.py writes such files"

@@ -32,6 +32,16 @@ struct MultipartTests {
     }
 
     @Test(
+        "A name may hold whatever browsers send: other ends of lines, accents behind a quotation mark",
+        arguments: ["a\u{2028}b", "\u{301}a", "a\u{85}; filename=", "\u{c}", "a\\\"; b", "\u{1f1e9}\u{1f1ea}"])
+    func names(name: String) throws {
+        let head = "Content-Disposition: form-data; name=\"\(name)\"; filename=\"\(name)\"\r\n"
+        let other = "Content-Disposition: form-data; name=\"x\u{2028}content-disposition: form-data; name=image\"\r\n"
+        #expect(
+            try file("--XX\r\n\(other)\r\n1\r\n--XX\r\n\(head)\r\nbytes\r\n--XX--") == "bytes")
+    }
+
+    @Test(
         "Anything else is refused in one line",
         arguments: [
             "", "--XX", "--XX--", "--XX\r\n", "--XX\r\n\r\n", "--XX\r\n\r\nx\r\n--XX--", "XX\r\n\r\nx\r\n--XX--",

@@ -36,6 +36,15 @@ struct VideoInfoTests {
         format.duration="10.5"
         """
 
+    @Test("Of several rotations the first one counts", arguments: [0, 90])
+    func rotations(first: Int) throws {
+        let others = (1..<8).map { "streams.stream.1.side_data_list.side_data.\($0).rotation=\(90 - first)\n" }
+        let told = phone.replacing("rotation=-90", with: "rotation=\(first)") + "\n" + others.joined()
+        let info = try #require(VideoInfo(probed: told))
+        let plain = try #require(VideoInfo(probed: phone.replacing("rotation=-90", with: "rotation=0")))
+        #expect((info.width == plain.width) == (first == 0))
+    }
+
     @Test("The upright size, times, sound and colours of a phone's film")
     func phoneFilm() throws {
         let info = try #require(VideoInfo(probed: phone))

@@ -87,6 +87,25 @@ struct HeadTests {
         #expect(status("\r\n\r\n\r\n" + Self.good) == 400)
     }
 
+    @Test(
+        "is taken or refused alike, whole or byte by byte",
+        arguments: [
+            "GET /" + String(repeating: "a", count: 8_000 - 14) + " HTTP/1.1\r\nHost: a\r\n\r\n",
+            "GET /" + String(repeating: "a", count: 8_001 - 14) + " HTTP/1.1\r\nHost: a\r\n\r\n",
+            "\r\nhello\r\n", "\r\nhello", "\r\n\r\n\r", "\r\n\r\n\n", "\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+            "hello\r\n" + String(repeating: "a", count: 17_000) + "\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 16_384 - 32) + "\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 16_385 - 32) + "\r\n\r\n",
+        ])
+    func dripped(text: String) {
+        var reader = HTTPHeadReader()
+        var dripped: Int?
+        do {
+            for byte in text.utf8 where dripped == nil { dripped = try reader.append([byte]) == nil ? nil : 200 }
+        } catch { dripped = error.status }
+        #expect(dripped == status(text))
+    }
+
     @Test("tells whether a body belongs to it and whether the connection ends")
     func meaning() throws {
         func request(_ line: String, _ fields: String = "") throws -> HTTPRequest {

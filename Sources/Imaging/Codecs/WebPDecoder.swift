@@ -59,7 +59,7 @@ enum WebPDecoder {
     }
 
     /// From the container's EXIF chunk, where there is one.
-    private static func orientation(_ data: inout WebPData) -> Orientation {
+    static func orientation(_ data: inout WebPData) -> Orientation {
         guard let container = WebPDemux(&data) else { return .up }
         defer { WebPDemuxDelete(container) }
         var chunk = WebPChunkIterator()
