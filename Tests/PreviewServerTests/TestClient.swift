@@ -96,6 +96,12 @@ final class TestClient {
         }
     }
 
+    /// Takes at most so many bytes of what has come, or comes next, and throws them away; their number, 0 at the end.
+    func readSome(_ limit: Int) -> Int {
+        var chunk = [UInt8](repeating: 0, count: limit)
+        return max(0, recv(descriptor, &chunk, chunk.count, 0))
+    }
+
     private func take(_ count: Int) throws -> [UInt8]? {
         while buffer.count < count { guard try fill() else { return nil } }
         defer { buffer.removeFirst(count) }
@@ -130,6 +136,7 @@ final class TestClient {
             if end == nil { guard try fill() else { throw ClientError("the server hung up without a response") } }
         }
         let lines = String(decoding: buffer[..<end!.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        guard lines[0].hasPrefix("HTTP/1.1 ") else { throw ClientError("no response, but \(lines[0].prefix(40))") }
         buffer.removeFirst(end!.upperBound)
         var response = Response(status: Int(lines[0].split(separator: " ")[1]) ?? 0, fields: [:], body: [])
         for line in lines.dropFirst() {
