@@ -79,7 +79,7 @@ def test_weights_beyond_float16_are_not_made_infinite():
     encode(document, made.layers, float16=True)
     made.layers[0].weight[0, 0, 0, 0] = -65536
     encode(document, made.layers, float16=False)
-    with pytest.raises(ConversionError, match="^layer scores: its weights are too large for --float16$"):
+    with pytest.raises(ConversionError, match=r"^layer scores: its weights are too large for --float16$"):
         encode(document, made.layers, float16=True)
 
 
