@@ -106,9 +106,11 @@ struct FaultTests {
 
     @Test(
         "Where no thread can be had one line says so", .limitsThreads,
-        // What is no film is told by what ffprobe complains of, which a thread reads.
+        // With one thread for the network the second one is had, and waits for photographs; the one that reads them is not. What
+        // is no film is told by what ffprobe complains of, which a thread reads.
         arguments: [
-            "segment p.png -o r.png", "video p.png -o r.mkv", "video m.safetensors -o r.mkv", "serve --port 0",
+            "segment p.png -o r.png", "segment --threads 1 p.png -o r.png", "video p.png -o r.mkv",
+            "video m.safetensors -o r.mkv", "serve --port 0",
         ], [1, 2])
     func threadLimit(command: String, limit: Int) throws {
         try withScratchFolder { folder in
