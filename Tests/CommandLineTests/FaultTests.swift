@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Imaging
 import TestSupport
@@ -85,14 +86,21 @@ struct FaultTests {
         }
     }
 
+    /// Users that nobody is: what one may have is counted over all of its processes.
+    private static let users = Locked(100_000 + 100 * Int(getpid() % 10_000))
+
     /// Runs the program as a user who may have so few threads.
     private func withThreads(_ limit: Int, _ command: String, in folder: String) throws -> Program.Outcome {
+        let user = Self.users.withLock { user in
+            defer { user += 1 }
+            return user
+        }
         // That user may not see the checkout.
         let script = """
             cp '\(Program.path)' silhouette; cp '\(Program.model)' m.safetensors; cp '\(Program.picture)' p.png
             chmod -R a+rwX . && HOME=$PWD && export HOME
             \(command.hasPrefix("serve") ? "timeout -s TERM 3" : "timeout -s KILL 60") \
-                setpriv --reuid=65534 --clear-groups prlimit --nproc=\(limit) ./silhouette \(command) \
+                setpriv --reuid=\(user) --clear-groups prlimit --nproc=\(limit) ./silhouette \(command) \
                 -m m.safetensors -d cpu
             """
         return try Program.run(executable: "/bin/sh", ["-c", script], in: folder)

@@ -260,7 +260,7 @@ struct AbuseTests {
             try makeFile("\(folder)/large.js", [UInt8](repeating: 32, count: byteCount))
             let server = try TestServer.mini {
                 $0.webFolder = folder
-                $0.limits.bodySeconds = 1
+                $0.limits.bodySeconds = 2
             }
             defer { server.stop() }
             let request = Array("GET /large.js HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\r\n".utf8)
@@ -270,9 +270,11 @@ struct AbuseTests {
             slow.write(request)
             // Longer than the limit in all, though no single step is.
             var count = 0
+            var pauses = 12
             while count < byteCount, case let got = slow.readSome(1 << 20), got > 0 {
                 count += got
-                if count < 8 << 20 { usleep(200_000) }
+                if pauses > 0 { usleep(300_000) }
+                pauses -= 1
             }
             #expect(count > byteCount)
             // The slow one's, and the one that counts.
