@@ -34,8 +34,6 @@ final class TestClient {
     let descriptor: Int32
     private let port: Int
     private var buffer: [UInt8] = []
-    /// Pings that were answered.
-    private(set) var pingCount = 0
 
     /// Connects; every wait for the server ends after `timeout` seconds.
     ///
@@ -222,8 +220,9 @@ final class TestClient {
 
     /// Waits for the next message or the end; pings are answered.
     ///
-    /// - Parameter pingLimit: Pings after which it gives up.
-    func event(pingLimit: Int = .max) throws -> Event {
+    /// - Parameter pingLimit: Pings after which it gives up: they come for ever, so that no time limit would end the wait.
+    func event(pingLimit: Int = 3) throws -> Event {
+        var pingCount = 0
         while true {
             guard let start = try take(2) else { return .closed(nil) }
             var count = Int(start[1] & 127)
