@@ -1,5 +1,6 @@
 """Builds the copy, runs suites in it, and tells which tests failed."""
 
+import functools
 import os
 import re
 import signal
@@ -49,6 +50,12 @@ def filter_of(suite):
     return rf"^{target}\.{name}/" if target else rf"\.{name}/"
 
 
+@functools.cache
+def swift_tests(root):
+    """The files of Swift tests, each with its text."""
+    return [(path, path.read_text()) for path in sorted((root / "Tests").glob("*/**/*.swift"))]
+
+
 def places_of(suite):
     """The files of a suite, relative to the checkout; none where there is no such suite."""
     if kind_of(suite) != "swift":
@@ -59,8 +66,11 @@ def places_of(suite):
     else:
         target, _, name = suite.rpartition(".")
         defined = re.compile(rf"^(?:@Suite.* )?(?:struct|final class) {re.escape(name)}\b", re.M)
-        files = (ROOT / "Tests").glob(f"{target or '*'}/**/*.swift")
-        found = [path for path in files if defined.search(path.read_text())]
+        found = [
+            path
+            for path, text in swift_tests(ROOT)
+            if target in ("", path.relative_to(ROOT / "Tests").parts[0]) and defined.search(text)
+        ]
     return [str(path.relative_to(ROOT)) for path in found]
 
 
