@@ -39,9 +39,13 @@ struct SystemThreadTests {
         #expect(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) == before)
     }
 
-    @Test("Work at background priority gives its result")
+    @Test("Work at background priority gives its result, and way to others; its caller does not")
     func background() {
+        func niceness() -> Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
+        let before = niceness()
         #expect(runAtBackgroundPriority { 6 * 7 } == 42)
+        #expect(runAtBackgroundPriority { niceness() } == max(before, 5))
+        #expect(niceness() == before)
     }
 
     // In a process of its own: no thread of that can be had any more.

@@ -124,6 +124,26 @@ struct TileBlenderTests {
         #expect(categories == values.map { $0 >= 0.5 ? 1 : 0 })
     }
 
+    @Test("Of equal scores the first class counts, as it does without tiles")
+    func ties() throws {
+        let axis = TileAxis(length: 4, tile: 4)
+        let blender = TileBlender(
+            rows: axis, columns: axis, target: Extent(height: 4, width: 4),
+            output: Shape(height: 4, width: 4, channels: 3), outputsLogits: true, backend: try CPUBackend(threads: 1))
+        var tiles = TileScores()
+        let rows: [(scores: [Float], category: UInt8)] = [
+            ([1, 1, 1], 0), ([0, 2, 2], 1), ([3, 1, 3], 0), ([0, 0, 1], 2),
+        ]
+        tiles[0, 0] = rows.flatMap { row in (0..<4).flatMap { _ in row.scores } }
+        var categories = [UInt8](repeating: 9, count: 16)
+        categories.withUnsafeMutableBufferPointer { categories in
+            var destination = BlendOutputs()
+            destination.categories = categories
+            blender.blend(0, isColumn: false, of: tiles, into: destination)
+        }
+        #expect(categories == rows.flatMap { [UInt8](repeating: $0.category, count: 4) })
+    }
+
     @Test("Tiles that nothing needs any more are forgotten")
     func forgetting() throws {
         let axis = TileAxis(length: 100, tile: 40)

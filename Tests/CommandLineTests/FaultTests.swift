@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Imaging
 import TestSupport
@@ -85,31 +86,64 @@ struct FaultTests {
         }
     }
 
-    /// Runs the program as a user who may have no second or third thread.
+    /// Users that nobody is: what one may have is counted over all of its processes.
+    private static let users = Locked(100_000 + 100 * Int(getpid() % 10_000))
+
+    /// Runs the program as a user who may have so few threads.
+    private func withThreads(_ limit: Int, _ command: String, in folder: String) throws -> Program.Outcome {
+        let user = Self.users.withLock { user in
+            defer { user += 1 }
+            return user
+        }
+        // That user may not see the checkout.
+        let script = """
+            cp '\(Program.path)' silhouette; cp '\(Program.model)' m.safetensors; cp '\(Program.picture)' p.png
+            chmod -R a+rwX . && HOME=$PWD && export HOME
+            \(command.hasPrefix("serve") ? "timeout -s TERM 3" : "timeout -s KILL 60") \
+                setpriv --reuid=\(user) --clear-groups prlimit --nproc=\(limit) ./silhouette \(command) \
+                -m m.safetensors -d cpu
+            """
+        return try Program.run(executable: "/bin/sh", ["-c", script], in: folder)
+    }
+
+    private func expectNoThread(_ outcome: Program.Outcome) {
+        #expect(outcome.exitCode == 1)
+        #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("Resource temporarily unavailable"), "\(outcome.errors)")
+    }
+
     @Test(
-        "Where no thread can be had one line says so",
-        .enabled(if: getuid() == 0, "it takes another user, whose processes are counted"),
-        .enabled(
-            if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil, "the thread sanitiser has a thread itself"),
-        // What is no film is told by what ffprobe complains of, which a thread reads.
+        "Where no thread can be had one line says so", .limitsThreads,
+        // With one thread for the network the second one is had, and waits for photographs; the one that reads them is not. What
+        // is no film is told by what ffprobe complains of, which a thread reads.
         arguments: [
-            "segment p.png -o r.png", "video p.png -o r.mkv", "video m.safetensors -o r.mkv", "serve --port 0",
+            "segment p.png -o r.png", "segment --threads 1 p.png -o r.png", "video p.png -o r.mkv",
+            "video m.safetensors -o r.mkv", "serve --port 0",
         ], [1, 2])
     func threadLimit(command: String, limit: Int) throws {
         try withScratchFolder { folder in
-            // That user may not see the checkout.
-            let script = """
-                cp '\(Program.path)' silhouette; cp '\(Program.model)' m.safetensors; cp '\(Program.picture)' p.png
-                chmod -R a+rwX . && HOME=$PWD && export HOME
-                timeout -s KILL 60 setpriv --reuid=65534 --clear-groups prlimit --nproc=\(limit) ./silhouette \(command) \
-                    -m m.safetensors -d cpu
-                """
-            let outcome = try Program.run(executable: "/bin/sh", ["-c", script], in: folder)
-            #expect(outcome.exitCode == 1)
-            #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
-            #expect(outcome.errors.contains("Resource temporarily unavailable"), "\(outcome.errors)")
+            expectNoThread(try withThreads(limit, command, in: folder))
             #expect(try fileNames(in: folder).allSatisfy { !$0.hasPrefix("r.") })
         }
+    }
+
+    @Test("Whichever of its threads a server cannot have, one line says so", .limitsThreads)
+    func serverThreads() throws {
+        var reasons: [String] = []
+        for limit in 1...50 {
+            let outcome = try withScratchFolder { try withThreads(limit, "serve --port 0", in: $0) }
+            if outcome.exitCode == 1 {
+                expectNoThread(outcome)
+                reasons.append(outcome.errors)
+            } else {
+                // It runs until it is ended.
+                break
+            }
+        }
+        // Those that compute, and the one that has the connections.
+        #expect(reasons.first?.contains("the device cpu cannot be used") == true)
+        #expect(reasons.last?.contains("the server cannot run") == true)
+        #expect(reasons.count < 50)
     }
 
     @Test("An input without an end takes no more memory than its limit")
@@ -209,6 +243,15 @@ struct FaultTests {
             #expect(outcome.exitCode == 1)
             #expect(outcome.errors == "silhouette: x.npy: cannot be written: File too large\n")
             #expect(try fileNames(in: folder) == ["large.png"])
+        }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// For tests that run the program with few threads.
+    fileprivate static var limitsThreads: Self {
+        .enabled("only root can start another user's process, and the thread sanitiser has a thread itself") {
+            getuid() == 0 && ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil
         }
     }
 }

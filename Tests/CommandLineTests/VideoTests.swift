@@ -79,13 +79,41 @@ struct VideoTests {
         }
     }
 
+    @Test("--smoothing says how much of an edge comes from the frames before")
+    func smoothing() throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/model.safetensors", TinyModel.brightness(side: 65, threshold: 0.5).file())
+            // From dark to bright, and each frame a little brighter: the edge goes to the left.
+            try FFmpeg.make(
+                "\(folder)/a.mkv", "-f", "lavfi", "-i", "color=s=64x48:r=10:d=0.4,format=gray,geq=lum=60+2*X+5*N",
+                "-c:v",
+                "ffv1")
+            func opacities(_ arguments: String...) throws -> [Int] {
+                let outcome = try Program.run(
+                    [
+                        "video", "-m", "model.safetensors", "-d", "cpu", "a.mkv", "-o", "-", "--format", "rgba",
+                        "--output",
+                        "cutout", "--classes", "class1",
+                    ] + arguments, in: folder)
+                #expect(outcome.exitCode == 0, "\(outcome.errors)")
+                let frame = 64 * 48 * 4
+                return stride(from: 0, to: outcome.output.count, by: frame).map { start in
+                    stride(from: start + 3, to: start + frame, by: 4).reduce(0) { $0 + Int(outcome.output[$1]) }
+                }
+            }
+            let (alone, usual, strong) = try (
+                opacities("--smoothing", "0"), opacities(), opacities("--smoothing", "0.9")
+            )
+            #expect(alone.count == 4 && usual[0] == alone[0] && strong[0] == alone[0])
+            for index in 1..<4 { #expect(strong[index] < usual[index] && usual[index] < alone[index]) }
+        }
+    }
+
     @Test("A film through a pipe keeps its sound and its times")
     func pipe() throws {
         try withScratchFolder { folder in
             try film("\(folder)/a.mp4")
-            let outcome = try Program.run(
-                executable: "/bin/sh",
-                ["-c", "cat a.mp4 | \"$0\" video -m \"$1\" -d cpu - -o b.mp4", Program.path, Program.model], in: folder)
+            let outcome = try #require(try shell("cat a.mp4 | video - -o b.mp4", in: folder))
             #expect(outcome.exitCode == 0, "\(outcome.errors)")
             #expect(outcome.text.hasPrefix("standard input -> b.mp4: 10 frames"))
             #expect(try FFmpeg.times("\(folder)/b.mp4") == FFmpeg.times("\(folder)/a.mp4"))

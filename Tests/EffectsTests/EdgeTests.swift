@@ -101,6 +101,29 @@ struct EdgeTests {
         #expect(EdgeShape.shifted(line, by: -1).opacities.allSatisfy { $0 == 0 })
     }
 
+    @Test(
+        "Growing takes the greatest within a disc, at the picture's borders too",
+        arguments: [(1, 1), (1, 6), (6, 1), (2, 2), (9, 7)])
+    func disc(width: Int, height: Int) {
+        var random = SeededGenerator(seed: 5)
+        let size = PixelSize(width: width, height: height)
+        for _ in 0..<20 {
+            let opacities = (0..<width * height).map { _ in
+                Int.random(in: 0..<6, using: &random) == 0 ? UInt8.random(in: 1...255, using: &random) : 0
+            }
+            for radius in 1...4 {
+                let expected = (0..<width * height).map { index in
+                    opacities.indices.filter { other in
+                        let (dx, dy) = (other % width - index % width, other / width - index / width)
+                        return dx * dx + dy * dy <= radius * radius
+                    }.map { opacities[$0] }.max()
+                }
+                let grown = EdgeShape.shifted(Matte(size: size, opacities: opacities), by: Float(radius))
+                #expect(grown.opacities == expected)
+            }
+        }
+    }
+
     @Test("A feathered edge fades over its width and keeps its place")
     func feather() throws {
         let size = PixelSize(width: 200, height: 20)
@@ -202,6 +225,35 @@ struct MotionTests {
             // Just behind and just inside its front edge.
             #expect(value(guide, x - 4, 60) < 0.25, "trail at \(index): \(value(guide, x - 4, 60))")
             #expect(value(guide, x + 37, 60) > 0.75, "lag at \(index): \(value(guide, x + 37, 60))")
+        }
+    }
+
+    @Test("Where the whole picture moves, its edges move along and stay sharp")
+    func pan() throws {
+        let size = PixelSize(width: 160, height: 96)
+        var random = SeededGenerator(seed: 9)
+        // So that another place differs clearly, and yet by less than another scene does.
+        let ground = (0..<260 * size.height).map { _ in UInt8.random(in: 90...160, using: &random) }
+        var smoother = MotionSmoother()
+        for index in 0..<6 {
+            let left = 4 * index
+            let places = (0..<size.pixelCount).map { ($0 / size.width, left + $0 % size.width) }
+            let picture = try Image(
+                width: size.width, height: size.height, format: .rgb,
+                bytes: places.flatMap { [UInt8](repeating: ground[$0 * 260 + $1], count: 3) })
+            // Stripes of the ground, 8 columns each, which flicker a little.
+            let level: Float = index % 2 == 0 ? 1 : 0.8
+            let stripes = places.map { Float($1 / 8 % 2) * level }
+            let map = SubjectMap(
+                size: size, confidences: stripes, classes: [UInt8](repeating: 1, count: size.pixelCount),
+                geometry: FitGeometry(.stretch, picture: size, network: size), cell: 4)
+            var guide = EdgeGuide(picture, map)
+            smoother.smooth(&guide, strength: 0.9)
+            // But for the columns that have just come into the picture.
+            let wrong = (0..<size.pixelCount).filter { (8..<144).contains($0 % size.width) }
+                .map { abs(guide.confidences[$0] - stripes[$0]) }
+            let mean = wrong.reduce(0, +) / Float(wrong.count)
+            #expect(index == 0 ? mean == 0 : (0.001..<0.12).contains(mean), "\(mean) in frame \(index)")
         }
     }
 

@@ -183,6 +183,23 @@ final class OutputFileTests {
         #expect(status.st_mode == other.st_mode)
     }
 
+    @Test("Where a file cannot get its name nothing is left of it")
+    func unnamed() throws {
+        let path = folder + "/a.bin"
+        var file = try PendingFile(replacing: path)
+        // Somebody puts a folder there meanwhile.
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        do throws(ImageError) {
+            try file.publish()
+            Issue.record("a file has replaced a folder")
+        } catch {
+            #expect(error == ImageError(path, .unwritable("Is a directory")))
+        }
+        #expect(file.name != nil)
+        _ = consume file
+        #expect(try contents() == ["a.bin"])
+    }
+
     @Test("A file that may not be written is not replaced", .disabled(if: geteuid() == 0, "root may write all files"))
     func protected() throws {
         let path = folder + "/protected"

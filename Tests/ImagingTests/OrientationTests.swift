@@ -61,12 +61,20 @@ struct OrientationTests {
     }
 
     /// A JPEG file with an EXIF segment in front.
-    private func orientation(of block: [UInt8]) throws -> Orientation {
+    private func orientation(of blocks: [UInt8]...) throws -> Orientation {
         let jpeg = try Fixtures.bytes("jpeg-baseline444.jpg")
-        let contents = Array("Exif\0\0".utf8) + block
-        let length = contents.count + 2
-        let segment = [0xff, 0xe1, UInt8(length >> 8), UInt8(length & 255)] + contents
-        return try ImageFile.decode(Array(jpeg[..<2]) + segment + Array(jpeg[2...])).orientation
+        let segments = blocks.flatMap { block in
+            let contents = Array("Exif\0\0".utf8) + block
+            let length = contents.count + 2
+            return [0xff, 0xe1, UInt8(length >> 8), UInt8(length & 255)] + contents
+        }
+        return try ImageFile.decode(Array(jpeg[..<2]) + segments + Array(jpeg[2...])).orientation
+    }
+
+    @Test("Of several EXIF segments the first one counts")
+    func severalSegments() throws {
+        #expect(try orientation(of: block(value: 6), block(value: 3)) == .right)
+        #expect(try orientation(of: block(value: 1), block(value: 3)) == .up)
     }
 
     @Test("The tag is read in both byte orders")

@@ -53,6 +53,7 @@ import Testing
             ("\"\\u12", 3, "ends inside a string"),
             ("\"\\ud800\"", 7, "half a surrogate pair"),
             ("\"\\ud800\\u0041\"", 13, "half a surrogate pair"),
+            ("\"\\ud800\\ue000\"", 13, "half a surrogate pair"),
             ("\"\\udc00\"", 7, "half a surrogate pair"),
         ])
     func refusals(text: String, offset: Int, reason: String) {

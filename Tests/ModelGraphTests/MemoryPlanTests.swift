@@ -82,12 +82,14 @@ import Testing
         let early = try graph.append("early", .activation, [input], activation: .relu)
         let middle = try graph.append("middle", .activation, [early], activation: .relu)
         let late = try graph.append("late", .add, [middle, early])
-        graph.outputs = [middle, late]
+        let last = try graph.append("last", .activation, [late], activation: .relu)
+        graph.outputs = [middle, last]
         #expect(graph.lifetimes[input.index] == 0...0)
         #expect(graph.lifetimes[unused.index] == 0...0)
         #expect(graph.lifetimes[early.index] == 0...2)
-        #expect(graph.lifetimes[middle.index] == 1...2)
-        #expect(graph.lifetimes[late.index] == 2...2)
+        #expect(graph.lifetimes[middle.index] == 1...3)
+        #expect(graph.lifetimes[late.index] == 2...3)
+        #expect(graph.lifetimes[last.index] == 3...3)
         #expect(graph.memoryRequests(batch: 3, elementByteCount: 2)[late.index].byteCount == 3 * 30 * 2)
         #expect(Graph(name: "empty").lifetimes.isEmpty)
     }

@@ -33,7 +33,7 @@ struct TileAxisTests {
 
     @Test("Weights add up to 1 everywhere, change smoothly, and no seam is at a tile's edge")
     func weights() {
-        for (length, tile) in [(640, 480), (1000, 300), (500, 399), (97, 31), (5, 2)] {
+        for (length, tile) in [(640, 480), (1000, 300), (701, 400), (500, 399), (97, 31), (5, 2)] {
             let axis = TileAxis(length: length, tile: tile)
             for target in [length, length / 2, 3 * length + 1] {
                 var sums = [Float](repeating: 0, count: target)

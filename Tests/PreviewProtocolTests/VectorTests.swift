@@ -104,6 +104,19 @@ struct VectorTests {
         #expect(error?.code == .malformed)
     }
 
+    // Browsers do not all refuse this one, so it is no vector.
+    @Test("Bytes behind a mask are refused", arguments: [PayloadEncoding.plain, .runLength, .deflate])
+    func maskAndMore(encoding: PayloadEncoding) throws {
+        let mask: [UInt8] = [1, 1, 2, 3, 3, 3]
+        let payload = MaskCodec.encode(mask, as: encoding)
+        #expect(try MaskCodec.decode(payload, as: encoding, width: 3, height: 2) == mask)
+        for more in [[0], [0, 0], [1, 2, 3, 4]] as [[UInt8]] {
+            #expect(throws: ProtocolError.self) {
+                try MaskCodec.decode(payload + more, as: encoding, width: 3, height: 2)
+            }
+        }
+    }
+
     @Test("A truncated or lengthened message is refused, wherever it is cut", .childProcess)
     func lengths() throws {
         for vector in Vectors.shared.messages {

@@ -219,6 +219,76 @@ struct AbuseTests {
         try expectService(server)
     }
 
+    @Test(
+        "Whoever sends a message a byte at a time is hung up on, and whoever sends short ones at the same pace is not",
+        arguments: [true, false])
+    func slowMessage(inPieces: Bool) throws {
+        let server = try TestServer.mini { $0.limits.bodySeconds = 1 }
+        defer { server.stop() }
+        let message = TestServer.frame(1, width: 65, height: 65).bytes
+        let slow = try TestClient.preview(port: server.port)
+        let steady = try TestClient.preview(port: server.port)
+        if inPieces {
+            slow.sendFrame(2, message.prefix(100), isFinal: false)
+        } else {
+            // The head of a frame of 1000 bytes.
+            slow.write([0x82, 0x80 | 126, 3, 0xe8, 0, 0, 0, 0])
+        }
+        var isOpen = true
+        for index in 0..<50 where isOpen {
+            let byte = message[index]
+            isOpen = inPieces ? slow.sendFrame(0, [byte], isFinal: false) : slow.write([byte])
+            steady.send(TestServer.settings("{}"))
+            #expect(try steady.message().header.kind == .settingsInForce)
+            usleep(100_000)
+        }
+        #expect(!isOpen)
+        try expectService(server)
+    }
+
+    @Test("Whoever does not take its response is hung up on, and whoever takes it slowly is not")
+    func slowReader() throws {
+        try withScratchFolder { folder in
+            let byteCount = 16 << 20
+            try makeFile("\(folder)/index.html", [])
+            try makeFile("\(folder)/large.js", [UInt8](repeating: 32, count: byteCount))
+            let server = try TestServer.mini {
+                $0.webFolder = folder
+                $0.limits.bodySeconds = 2
+            }
+            defer { server.stop() }
+            let request = Array("GET /large.js HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\r\n".utf8)
+            let stuck = try TestClient(port: server.port, receiveBuffer: 4096)
+            stuck.write(request)
+            let slow = try TestClient(port: server.port)
+            slow.write(request)
+            // Longer than the limit in all, though no single step is.
+            var count = 0
+            var pauses = 12
+            while count < byteCount, case let got = slow.readSome(1 << 20), got > 0 {
+                count += got
+                if pauses > 0 { usleep(300_000) }
+                pauses -= 1
+            }
+            #expect(count > byteCount)
+            // The slow one's, and the one that counts.
+            #expect(try wait { try value("connections", server) <= 2 })
+        }
+    }
+
+    @Test("Whoever is refused and does not hang up is hung up on")
+    func lingering() throws {
+        let server = try TestServer.mini()
+        defer { server.stop() }
+        let clients = try (0..<5).map { _ in try TestClient(port: server.port) }
+        for client in clients {
+            client.write(Array("NO REQUEST\r\n\r\n".utf8))
+            #expect(try client.response().status == 400)
+        }
+        #expect(try wait { try value("connections", server) <= 1 })
+        withExtendedLifetime(clients) {}
+    }
+
     @Test("A page that does not answer for long is hung up on; one that answers pings is not")
     func silence() throws {
         let server = try TestServer.mini { $0.limits.idleSeconds = 1.5 }

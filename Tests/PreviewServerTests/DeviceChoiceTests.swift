@@ -1,4 +1,7 @@
+import Base
 import DeviceSupport
+import Glibc
+import Imaging
 import PreviewProtocol
 import PreviewServer
 import Silhouette
@@ -67,6 +70,41 @@ struct DeviceChoiceTests {
         #expect(inForce["device"] as? String == "cpu")
         #expect(inForce["outputs"] as? [String] == ["categories"])
         #expect(try device(of: client, frame: 1).hasPrefix("CPU ("))
+    }
+
+    @Test("While a device is prepared twenty settings wait, more are refused, and those that waited have their turn")
+    func waitingSettings() throws {
+        let output = ModelOutput(labels: ["a", "b"], channels: 2, size: PixelSize(width: 2, height: 1))
+        let segmenter = try ImageSegmenter(
+            options: ImageSegmenterOptions(), model: output, engine: FakeEngine(isGated: false), deviceID: "cpu")
+        let isPrepared = Locked(false)
+        let model = ServedModel(
+            id: "fake", name: "fake", palette: .voc(count: 2), maskSize: output.size, segmenter: segmenter
+        ) { _ throws(ImageSegmenterError) in
+            isPrepared.wait { $0 ? () : nil }
+            throw .unusableDevice("it was unplugged meanwhile")
+        }
+        let server = try TestServer.start([model]) {
+            $0.devices = [UsableDevice(id: "cpu", name: "CPU"), UsableDevice(id: "vulkan:0", name: "a card")]
+        }
+        defer { server.stop() }
+        // Also where the test fails before.
+        defer { isPrepared.update { $0 = true } }
+        let client = try TestClient.preview(port: server.port)
+        client.send(TestServer.settings(#"{"device": "vulkan:0"}"#))
+        // Slower than the rate limit, which would refuse them for another reason.
+        for _ in 0..<23 {
+            client.send(TestServer.settings(#"{"outputs": ["alpha"]}"#))
+            usleep(70_000)
+        }
+        for _ in 0..<3 {
+            let report = try object(try client.message())
+            #expect(report["code"] as? String == "rate")
+            #expect((report["message"] as? String)?.contains("wait for a device") == true)
+        }
+        isPrepared.update { $0 = true }
+        #expect(try object(try client.message())["code"] as? String == "bad-settings")
+        for _ in 0..<20 { #expect(try client.message().header.kind == .settingsInForce) }
     }
 
     @Test("A page goes to a Vulkan device and back, and no other page with it", .needsVulkan)

@@ -224,6 +224,38 @@ struct HTTPTests {
         #expect(try client.request("POST", "/api/segment?output=confidence", body: small).status == 200)
     }
 
+    @Test("Of pictures that come at the same time eight wait, and the others are told to come back")
+    func crowd() throws {
+        let engine = FakeEngine()
+        let server = try TestServer.fake(engine)
+        defer { server.stop() }
+        let file = try Image(width: 2, height: 1, format: .gray, bytes: [0, 255]).encoded(as: .png)
+        let head =
+            "POST /api/segment?output=mask HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
+            + "Content-Length: \(file.count)\r\nExpect: 100-continue\r\n\r\n"
+        let clients = try (0..<12).map { _ in try TestClient(port: server.port) }
+        // All are asked to go on before any of them has sent its picture.
+        for client in clients {
+            client.write(Array(head.utf8))
+            #expect(try client.response(hasBody: false).status == 100)
+        }
+        for client in clients { client.write(file) }
+        func refusedCount() throws -> Int {
+            let text = try TestClient(port: server.port).request("GET", "/metrics").text
+            let line = text.split(separator: "\n").first { $0.contains("http_responses_total{status=\"503\"}") }
+            return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
+        }
+        for _ in 0..<500 where try refusedCount() < 4 { usleep(20_000) }
+        #expect(try refusedCount() == 4)
+        engine.allow(12)
+        let statuses = try clients.map { try $0.response().status }
+        #expect(statuses.filter { $0 == 200 }.count == 8)
+        #expect(statuses.filter { $0 == 503 }.count == 4)
+        // There is room again.
+        engine.allow(1)
+        #expect(try clients[0].request("POST", "/api/segment?output=mask", body: file).status == 200)
+    }
+
     @Test("A label with a comma of its own can be chosen and left out")
     func commas() throws {
         let server = try TestServer.fake(

@@ -249,6 +249,12 @@ struct RefusalTests {
 
     private static func jpeg() -> [UInt8] { (try? TestServer.picture.encoded(as: .jpeg)) ?? [] }
 
+    /// The beginning of a file of 70x70 pixels.
+    private static func largeHeader() -> [UInt8] {
+        let picture = TestServer.picture.resized(width: 70, height: 70)
+        return Array(((try? picture.encoded(as: .png)) ?? []).prefix(60))
+    }
+
     private static func changed(_ offset: Int, _ byte: UInt8) -> [UInt8] {
         var bytes = message(.jpeg, payload: jpeg())
         bytes[offset] = byte
@@ -274,6 +280,8 @@ struct RefusalTests {
         Case("no bytes", "bad-picture", message(.webp, payload: [])),
         Case("another size than announced", "size-mismatch", message(.jpeg, 64, 65, payload: jpeg())),
         Case("a larger size than announced", "size-mismatch", message(.jpeg, 80, 80, payload: jpeg())),
+        // Refused by the file's own header: it is cut, and nothing behind that is read.
+        Case("a file that says to be larger", "size-mismatch", message(.png, payload: largeHeader())),
         Case("too few raw bytes", "size-mismatch", message(.rgb, 2, 2, payload: [UInt8](repeating: 0, count: 11))),
         Case("settings that are no JSON", "bad-settings", TestServer.settings("{").bytes),
         Case("settings with an unknown key", "bad-settings", TestServer.settings(#"{"x": 1}"#).bytes),
@@ -310,6 +318,33 @@ struct RefusalTests {
                 #expect(try client.message(.result).header.sequence == 6)
             }
         }
+    }
+
+    @Test("Settings that come too fast are refused, later ones are not, and the connection lives")
+    func settingsRate() throws {
+        let server = try TestServer.mini()
+        defer { server.stop() }
+        let client = try TestClient.preview(port: server.port)
+        let count = 100
+        let start = ContinuousClock.now
+        for _ in 0..<count { client.send(TestServer.settings("{}")) }
+        var accepted = 0
+        for _ in 0..<count {
+            let message = try client.message()
+            if message.header.kind == .settingsInForce {
+                accepted += 1
+            } else {
+                let report = try object(message)
+                #expect(report["code"] as? String == "rate")
+                #expect(report["fatal"] as? Bool == false)
+            }
+        }
+        // 20 at once, and 20 in each second.
+        #expect(accepted >= 20)
+        #expect(Double(accepted) <= 21 + 20 * ((ContinuousClock.now - start) / .seconds(1)))
+        usleep(300_000)
+        client.send(TestServer.settings("{}"))
+        #expect(try client.message().header.kind == .settingsInForce)
     }
 
     @Test("Text closes the connection")

@@ -79,6 +79,42 @@ struct EffectRendererTests {
         }
     }
 
+    @Test("The stronger a film is smoothed, the more of the frame before is seen; without, nothing")
+    func smoothing() throws {
+        var options = ImageSegmenterOptions()
+        options.baseOptions.device = .cpu
+        let segmenter = try ImageSegmenter(
+            options: options, model: TinyModel.brightness(side: 65, threshold: 0.5).model())
+        // From dark to bright, and a little brighter in the second frame: its edge lies farther left.
+        let pictures = try [0, 5].map { lift in
+            try Image(
+                width: 65, height: 65, format: .gray, bytes: (0..<65 * 65).map { UInt8(60 + 2 * ($0 % 65) + lift) })
+        }
+        func opacities(_ image: Image) -> [Int] {
+            image.converted(to: .rgba).bytes.indices.filter { $0 % 4 == 3 }.map { Int(image.bytes[$0]) }
+        }
+        func second(_ strength: Float) throws -> Int {
+            var options = EffectOptions(.cutout, classes: ["class1"])
+            options.temporalSmoothing = strength
+            let renderer = try EffectRenderer(options: options, segmenter: segmenter)
+            _ = try renderer.render(videoFrame: pictures[0], timestampInMilliseconds: 0)
+            return try opacities(renderer.render(videoFrame: pictures[1], timestampInMilliseconds: 40)).reduce(0, +)
+        }
+        let alone = try pictures.map { picture in
+            try opacities(
+                EffectRenderer(options: EffectOptions(.cutout, classes: ["class1"]), segmenter: segmenter)
+                    .render(image: picture)
+            ).reduce(0, +)
+        }
+        let step = alone[1] - alone[0]
+        #expect(step > 0)
+        #expect(try second(0) == alone[1])
+        let shares = try [Float(0.3), 0.6, 0.9].map { strength in Float(alone[1] - (try second(strength))) / Float(step)
+        }
+        #expect(shares[0] > 0.05 && shares[1] > shares[0] + 0.05 && shares[2] > shares[1] + 0.05, "\(shares)")
+        #expect(shares[2] <= 0.9)
+    }
+
     @Test("One renderer serves many tasks")
     func tasks() async throws {
         let renderer = try EffectRenderer(options: EffectOptions(.composite(.dim(0.5))), segmenter: segmenter())

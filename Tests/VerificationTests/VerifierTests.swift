@@ -136,6 +136,27 @@ struct VerifierTests {
         #expect(network.deviation.error < 1e-5)
     }
 
+    @Test("A pixel of another class counts as different unless its scores were nearly equal")
+    func labels() throws {
+        var graph = Graph(name: "as it comes")
+        let picture = graph.addInput("x", Shape(height: 1, width: 3, channels: 2))
+        let weights = Weights(shape: [2, 2, 1, 1], values: [1, 0, 0, 1])
+        graph.outputs = [try graph.append("scores", .convolution(Convolution(weights: weights)), [picture])]
+        // A near tie, a clear one, and one that nobody changes.
+        let input = Tensor(shape: graph.shape(of: picture), values: [1, 1.001, 1, 2, 5, 4])
+        func verdict(_ index: Int, adding change: Float) throws -> NetworkVerdict {
+            let faulty = Faulty(inner: reference, layer: "scores", index: index) { $0 + change }
+            return try Verifier(graph, .logits, reference: reference, candidate: faulty, storage: .float32)
+                .verifyNetwork(on: input, rounded: input)
+        }
+        let near = try verdict(0, adding: 0.0015)
+        #expect(near.agreeingPixelCount == 2 && near.clearlyDifferentPixelCount == 0 && near.passes)
+        let clear = try verdict(2, adding: 1.5)
+        #expect(clear.agreeingPixelCount == 2 && clear.clearlyDifferentPixelCount == 1 && !clear.passes)
+        let same = try verdict(4, adding: 100)
+        #expect(same.agreeingPixelCount == 3 && same.clearlyDifferentPixelCount == 0 && !same.passes)
+    }
+
     @Test("With float16 the reference starts from rounded weights and inputs")
     func rounding() throws {
         // The same backend on both sides: rounding hits both, so there is nothing between them.

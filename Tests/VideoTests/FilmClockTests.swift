@@ -72,6 +72,24 @@ struct FilmClockTests {
     }
 }
 
+@Suite("Fractions")
+struct RationalTests {
+    @Test("They are in lowest terms, so that equal ones are equal")
+    func lowest() throws {
+        let rate = try #require(Rational(50, 2))
+        #expect(rate == Rational(25, 1))
+        #expect(rate.description == "25/1")
+        #expect(rate.inverse.description == "1/25")
+        #expect(Rational(60_000, 2002) == Rational(30_000, 1001))
+        #expect(Rational(1 << 30, 3)?.value == Double(1 << 30) / 3)
+    }
+
+    @Test("Neither part is 0, negative, or more than ffmpeg's are", arguments: [(0, 1), (1, 0), (-1, 2), (1, 1 << 31)])
+    func range(numerator: Int, denominator: Int) {
+        #expect(Rational(numerator, denominator) == nil)
+    }
+}
+
 @Suite("Names with numbers")
 struct NumberedNameTests {
     @Test(

@@ -25,7 +25,14 @@ final class FakeDevice: Sendable {
     /// Where there is one, each wait for a frame takes a permit.
     let permits: DispatchSemaphore?
 
-    init(isGated: Bool = false) { permits = isGated ? DispatchSemaphore(value: 0) : nil }
+    /// A picture that takes long to stage: until `isStaged` is signalled.
+    let slowPicture: Int?
+    let isStaged = DispatchSemaphore(value: 0)
+
+    init(isGated: Bool = false, slowPicture: Int? = nil) {
+        permits = isGated ? DispatchSemaphore(value: 0) : nil
+        self.slowPicture = slowPicture
+    }
 
     var events: [Event] { state.withLock(\.events) }
     var timeLimits: [UInt64] { state.withLock(\.limits) }
@@ -65,6 +72,7 @@ final class FakeSlot: SchedulerSlot, @unchecked Sendable {
     func stage(_ picture: Int) throws {
         self.picture = picture
         try device.note(.staged(picture, slot: number))
+        if picture == device.slowPicture { device.isStaged.wait() }
     }
 
     func submit() throws { try device.note(.submitted(picture)) }

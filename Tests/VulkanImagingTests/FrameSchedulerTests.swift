@@ -188,6 +188,26 @@ struct FrameSchedulerTests {
         #expect(try (1...3).map { _ in try next(scheduler) } == [1, 2, 3])
     }
 
+    @Test("No frame overtakes one that takes long to stage: nobody could collect either of them")
+    func slowStaging() throws {
+        let device = FakeDevice(slowPicture: 0)
+        let scheduler = scheduler(device)
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            _ = try? scheduler.submit(0)
+            done.signal()
+        }
+        while !device.events.contains(.staged(0, slot: 0)) { usleep(1000) }
+        for picture in 1...2 { _ = try scheduler.submit(picture) }
+        let early = device.events.filter { if case .submitted = $0 { true } else { false } }
+        device.isStaged.signal()
+        done.wait()
+        try #require(early == [])
+        #expect(try (0...2).map { _ in try next(scheduler) } == [0, 1, 2])
+        let submitted = device.events.filter { if case .submitted = $0 { true } else { false } }
+        #expect(submitted == [.submitted(0), .submitted(1), .submitted(2)])
+    }
+
     @Test("Results that several threads ask for come in the order of the tickets")
     func manyCollectors() throws {
         let device = FakeDevice()

@@ -72,6 +72,17 @@ def test_numbers_are_the_shortest_of_float32():
     assert size["scale"] == [0.007843138] * 3 and size["bias"] == [-0.33333334] * 3
 
 
+def test_weights_beyond_float16_are_not_made_infinite():
+    made = network(4)
+    made.layers[0].weight[0, 0, 0, 0] = -65504
+    document = describe(made, FACTS.overlaid(Facts(labels=list("abcd"))), {})
+    encode(document, made.layers, float16=True)
+    made.layers[0].weight[0, 0, 0, 0] = -65536
+    encode(document, made.layers, float16=False)
+    with pytest.raises(ConversionError, match=r"^layer scores: its weights are too large for --float16$"):
+        encode(document, made.layers, float16=True)
+
+
 def test_a_model_file_runs_as_onnx(tmp_path):
     """With operators that the converter itself does not write."""
     made = network(

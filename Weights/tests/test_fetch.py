@@ -4,14 +4,16 @@ import contextlib
 import hashlib
 import http.server
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 
 import pytest
 from conftest import WEIGHTS, shared
-from conversion.download import check_scheme, download
+from conversion.download import CheckedRedirects, check_scheme, download
 from conversion.errors import ConversionError
 from conversion.model_file import ModelFile
 from onnx_graphs import OnnxGraph
@@ -175,6 +177,15 @@ def test_addresses(url, allowed):
     else:
         with pytest.raises(ConversionError, match="only https addresses are allowed"):
             check_scheme(url)
+
+
+@pytest.mark.parametrize(
+    "target", ["http://127.0.0.1:80/x", "http://[::1]/x", "http://localhost/x", "https://127.0.0.2/x"]
+)
+def test_no_redirect_leads_from_the_network_to_this_machine(target):
+    request = urllib.request.Request("https://example.org/network.onnx")
+    with pytest.raises(ConversionError, match=f"redirects to {re.escape(target)}, which is not allowed"):
+        CheckedRedirects().redirect_request(request, None, 302, "Found", {}, target)
 
 
 # The command

@@ -54,6 +54,25 @@ def clip_both(g):
     return g.node("Clip", g.conv("picture", 3, 4), g.constant(-0.75), g.constant(0.5))
 
 
+def clip_then_negate(g):
+    x = g.node("Clip", g.conv("picture", 3, 4), g.constant(-0.75), g.constant(0.5))
+    return g.node("Add", g.node("Mul", x, g.constant(-2.0)), g.constant(0.25))
+
+
+def clip_of_the_picture(g):
+    return g.conv(g.node("Clip", "picture", g.constant(-0.5), g.constant(0.75)), 3, 4)
+
+
+def gates_like_hard_swish(g):
+    """Each differs from hard-swish in one number."""
+    x = g.conv("picture", 3, 4)
+    outputs = []
+    for shift, low, high in ((3.0, -1.0, 6.0), (2.0, 0.0, 6.0), (3.0, 0.0, 5.0)):
+        gate = g.node("Clip", g.node("Add", x, g.constant(shift)), g.constant(low), g.constant(high))
+        outputs.append(g.node("Mul", x, gate))
+    return g.node("Add", g.node("Add", outputs[0], outputs[1]), outputs[2])
+
+
 def relu_without_convolution(g):
     return g.node("Relu", g.node("GlobalAveragePool", g.conv("picture", 3, 4)))
 
@@ -168,6 +187,9 @@ CASES = {
     clip_below: ["conv2d relu", "depthwiseConv2d"],
     clip_above: ["conv2d relu", "depthwiseConv2d"],
     clip_both: ["conv2d relu6", "depthwiseConv2d"],
+    clip_then_negate: None,
+    clip_of_the_picture: ["depthwiseConv2d relu6", "depthwiseConv2d", "conv2d"],
+    gates_like_hard_swish: None,
     relu_without_convolution: ["conv2d", "globalAveragePool", "activation relu"],
     subtract_and_negate: None,
     squeeze_and_excitation: ["conv2d", "globalAveragePool", "conv2d relu", "conv2d sigmoid", "mul", "conv2d"],
@@ -205,6 +227,17 @@ def test_arithmetic_on_the_picture_becomes_scale_and_bias(convert_onnx):
     assert [layer["op"] for layer in converted.layers] == ["conv2d"]
     assert converted.document["input"]["scale"] == pytest.approx([2 / 255] * 3)
     assert converted.document["input"]["bias"] == pytest.approx([-0.5, 0, 0.25])
+
+
+@pytest.mark.parametrize("last,kind", [("Sigmoid", "probabilities"), ("Softmax", "probabilities"), (None, "logits")])
+def test_the_last_layer_says_what_scores_are(last, kind, convert_onnx):
+    g = OnnxGraph()
+    scores = g.conv("picture", 3, 4)
+    if last:
+        scores = g.node(last, scores, **({"axis": 1} if last == "Softmax" else {}))
+    sizes = g.constant([1, 4, 18, 22], np.int64)
+    scores = g.node("Resize", scores, "", "", sizes, mode="linear", coordinate_transformation_mode="half_pixel")
+    assert convert_onnx(g.model(scores), kind=None).document["output"]["kind"] == kind
 
 
 def test_a_trailing_arg_max_is_cut_off(convert_onnx):

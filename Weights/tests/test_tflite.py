@@ -85,11 +85,11 @@ def depth_multiplier(g):
     return conv(g, x, 6, 4, (9, 11))
 
 
-def atrous_as_space_to_batch(g):
+def atrous_with_crops(g, pads, crops):
     x = conv(g, 0, 3, 4, (9, 11))
     x = g.operator(
         "SPACE_TO_BATCH_ND",
-        [x, g.constant([2, 2], "int32"), g.constant([[2, 3], [2, 3]], "int32")],
+        [x, g.constant([2, 2], "int32"), g.constant(pads, "int32")],
         (4, 7, 8, 4),
         "SpaceToBatchNDOptions",
     )
@@ -108,10 +108,18 @@ def atrous_as_space_to_batch(g):
     )
     return g.operator(
         "BATCH_TO_SPACE_ND",
-        [x, g.constant([2, 2], "int32"), g.constant([[0, 1], [0, 1]], "int32")],
+        [x, g.constant([2, 2], "int32"), g.constant(crops, "int32")],
         (1, 9, 11, 4),
         "BatchToSpaceNDOptions",
     )
+
+
+def atrous_as_space_to_batch(g):
+    return atrous_with_crops(g, [[2, 3], [2, 3]], [[0, 1], [0, 1]])
+
+
+def atrous_cropped_before(g):
+    return atrous_with_crops(g, [[3, 2], [4, 1]], [[1, 0], [1, 0]])
 
 
 def batch_norm_as_arithmetic(g):
@@ -249,6 +257,7 @@ CASES = {
     depthwise: ["conv2d", "depthwiseConv2d relu6"],
     depth_multiplier: ["conv2d", "conv2d"],
     atrous_as_space_to_batch: ["conv2d", "depthwiseConv2d relu6"],
+    atrous_cropped_before: ["conv2d", "depthwiseConv2d relu6"],
     batch_norm_as_arithmetic: ["conv2d relu6"],
     arithmetic: None,
     padding_layer: ["conv2d"],

@@ -104,6 +104,39 @@ test(
 );
 
 test(
+    "after a good connection the first pause is short again",
+    withConnection((connection, socket) => {
+        for (let attempt = 0; attempt < 6; attempt += 1) {
+            socket().onclose();
+            mock.timers.tick(8000);
+        }
+        socket().receive(HELLO);
+        socket().onclose();
+        const count = FakeSocket.all.length;
+        mock.timers.tick(500);
+        assert.equal(FakeSocket.all.length, count + 1);
+    }),
+);
+
+test(
+    "what an old socket still says is not heard",
+    withConnection((connection, socket) => {
+        const old = socket();
+        old.receive(HELLO);
+        old.onclose();
+        connection.retryNow();
+        old.receive(HELLO);
+        assert.equal(connection.isOpen, false);
+        socket().receive(HELLO);
+        const heard = [];
+        connection.addEventListener("message", ({ message }) => heard.push(message.sequence));
+        old.receive(encodeMessage({ kind: "dropped", sequence: 1 }));
+        socket().receive(encodeMessage({ kind: "dropped", sequence: 2 }));
+        assert.deepEqual(heard, [2]);
+    }),
+);
+
+test(
     "a server that sends rubbish is left with 1002",
     withConnection((connection, socket) => {
         socket().receive(HELLO);

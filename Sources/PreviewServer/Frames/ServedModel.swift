@@ -51,8 +51,15 @@ package struct ServedModel: Sendable {
     }
 
     /// A model on any segmenter.
-    package init(id: String, name: String, palette: Palette, maskSize: PixelSize, segmenter: ImageSegmenter) {
-        self.init(id: id, name: name, palette: palette, maskSize: maskSize, segmenter: segmenter, others: nil)
+    ///
+    /// - Parameter make: Makes its segmenter on another device. Nil: it stays on its own.
+    package init(
+        id: String, name: String, palette: Palette, maskSize: PixelSize, segmenter: ImageSegmenter,
+        makingOthers make: (@Sendable (Device) throws(ImageSegmenterError) -> ImageSegmenter)? = nil
+    ) {
+        self.init(
+            id: id, name: name, palette: palette, maskSize: maskSize, segmenter: segmenter,
+            others: make.map { DeviceSegmenters($0) })
     }
 
     private init(
