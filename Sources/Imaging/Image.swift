@@ -86,7 +86,7 @@ public struct Image: Hashable, Sendable {
     {
         try bytes.withUnsafeBufferPointer { buffer throws(Failure) in
             try body(
-                ImageView(unchecked: UnsafeRawBufferPointer(buffer), size: size, format: format, rowStride: rowStride))
+                ImageView(vouched: UnsafeRawBufferPointer(buffer), size: size, format: format, rowStride: rowStride))
         }
     }
 
@@ -132,11 +132,11 @@ package struct ImageView {
     ) throws(ImageError) {
         let stride = try Image.checkedStride(width, height, format, rowStride, byteCount: bytes.count)
         self.init(
-            unchecked: bytes, size: PixelSize(width: width, height: height), format: format, rowStride: stride)
+            vouched: bytes, size: PixelSize(width: width, height: height), format: format, rowStride: stride)
     }
 
     /// The sizes are vouched for: the buffer holds at least one pixel, so it has an address.
-    init(unchecked bytes: UnsafeRawBufferPointer, size: PixelSize, format: PixelFormat, rowStride: Int) {
+    package init(vouched bytes: UnsafeRawBufferPointer, size: PixelSize, format: PixelFormat, rowStride: Int) {
         self.size = size
         self.format = format
         self.rowStride = rowStride

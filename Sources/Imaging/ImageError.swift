@@ -35,6 +35,9 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
         case sideTooLong(width: Int, height: Int, limit: Int)
         /// More bytes than `ImageLimits.maxByteCount`.
         case tooManyBytes(limit: Int)
+        /// More memory than may be taken: how much reading it and working on it takes at most, how much there is, and what bounds
+        /// that.
+        case tooMuchMemory(width: Int, height: Int, needed: Int, available: Int, bound: String)
         /// Sizes that contradict one another.
         case inconsistent(String)
         /// A file name whose extension names no format to write.
@@ -67,6 +70,9 @@ extension ImageError.Reason: CustomStringConvertible {
         case .sideTooLong(let width, let height, let limit):
             "claims \(width)x\(height); the limit is \(limit) pixels a side"
         case .tooManyBytes(let limit): "more than \(limit) bytes, which is the limit"
+        case .tooMuchMemory(let width, let height, let needed, let available, let bound):
+            "\(width)x\(height) takes up to \(needed >> 20) MiB of memory here, and \(bound) leaves \(available >> 20) MiB; "
+                + "raise that, or make the picture smaller"
         case .inconsistent(let what): what
         case .unknownExtension(let found):
             (found.isEmpty ? "no file extension" : "unknown file extension \(found)")

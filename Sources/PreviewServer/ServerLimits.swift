@@ -14,8 +14,8 @@ package struct ServerLimits: Sendable {
     package var connectionCountPerAddress = 32
     /// Bytes of messages that are being received or wait for the network, over all connections.
     package var bufferedByteCount = 256 << 20
-    /// Bytes of the confidences that one posted picture may have computed.
-    package var resultByteCount = 1 << 30
+    /// Bytes of memory that a posted picture may take, from its body to the answer; one is worked on at a time.
+    package var pictureByteCount = 2 << 30
     /// How long a request's head may take.
     package var headSeconds = 10.0
     /// How long a request's body, or a message, may take.

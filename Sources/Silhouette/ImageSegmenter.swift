@@ -36,6 +36,8 @@ public final class ImageSegmenter: Sendable {
     public var deviceTuning: String? { engine.deviceTuning }
 
     private let engine: any SegmentationEngine
+    /// What its masks are made of.
+    package var modelOutput: ModelOutput { model }
     private let model: ModelOutput
     private let request: MaskRequest
     /// Nil: pictures are not divided into tiles.

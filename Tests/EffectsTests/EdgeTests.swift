@@ -139,6 +139,19 @@ struct EdgeTests {
         }
     }
 
+    @Test(
+        "Feathering row by row gives what a blur of the whole plane gives",
+        arguments: [(1, 1), (1, 40), (40, 1), (7, 5), (33, 17), (130, 61)].map { PixelSize(width: $0, height: $1) })
+    func featherRows(size: PixelSize) {
+        var random = SeededGenerator(seed: 5)
+        let matte = Matte(
+            size: size, opacities: (0..<size.pixelCount).map { _ in UInt8.random(in: 0...255, using: &random) })
+        // Up to 24 at the picture's size, from there on in smaller copies.
+        for pixels in [Float(0.3), 2, 8, 13, 23.9, 24, 40, 200] {
+            #expect(EdgeShape.feathered(matte, by: pixels) == EdgeShape.blurred(matte, by: pixels), "\(pixels)")
+        }
+    }
+
     @Test("A score that is no number is background, and nothing more is lost")
     func notANumber() {
         #expect(SubjectMap.confidence(ofMargin: .nan) == SubjectMap.confidence(ofMargin: -.infinity))
@@ -167,6 +180,27 @@ enum EdgeShape {
         var matte = matte
         matte.feather(by: pixels)
         return matte
+    }
+}
+
+extension EdgeShape {
+    /// What `feathered` gives, by grids of the whole plane.
+    static func blurred(_ matte: Matte, by pixels: Float) -> Matte {
+        let step = max(1, Int(pixels / 12))
+        let small = PixelSize(
+            width: (matte.size.width + step - 1) / step, height: (matte.size.height + step - 1) / step)
+        let plane = matte.image.resized(width: small.width, height: small.height)
+        let grid = Grid(small, plane.bytes.map { SIMD4(Float($0) / 255, 0, 0, 0) }).blurred(
+            deviation: pixels / 4 / Float(step))
+        let sampler = GridSampler(grid, over: matte.size)
+        var opacities: [UInt8] = []
+        for y in 0..<matte.size.height {
+            sampler.move(toRow: y)
+            for x in 0..<matte.size.width {
+                opacities.append(byte(fraction: sampler.value(at: x).x))
+            }
+        }
+        return Matte(size: matte.size, opacities: opacities)
     }
 }
 

@@ -28,7 +28,7 @@ package struct EdgeColors: Sendable {
     init(_ picture: Image, _ matte: Matte) {
         let size = Self.size(for: picture.size)
         let small = picture.shrunk(to: size)
-        let opacities = matte.image.resized(width: size.width, height: size.height).bytes
+        let opacities = matte.resized(to: size)
         self.init(
             small: Image(size, .rgba) { bytes in
                 for index in opacities.indices {

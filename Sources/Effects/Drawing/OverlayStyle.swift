@@ -39,27 +39,37 @@ extension Compositing {
                 overlay(picture, categories: $0, palette: palette, opacity: style.opacity)
             }
         }
-        let size = picture.size
-        var alphas = [UInt8](repeating: byte(fraction: style.opacity), count: size.pixelCount)
+        let opacity = byte(fraction: style.opacity)
+        guard style.outline > 0 else {
+            return overlay(picture, categories: categories, palette: palette) {
+                blend(opacity, over: 0, alpha: matte?.opacities[$0] ?? 255)
+            }
+        }
+        var alphas = [UInt8](repeating: opacity, count: picture.size.pixelCount)
         if let matte {
             for index in alphas.indices { alphas[index] = blend(alphas[index], over: 0, alpha: matte.opacities[index]) }
         }
-        if style.outline > 0 { draw(outline: style.outline, of: categories, size, matte, into: &alphas) }
-        return overlay(picture, categories: categories, alphas: alphas, palette: palette)
+        draw(outline: style.outline, of: categories, picture.size, matte, into: &alphas)
+        return overlay(picture, categories: categories, palette: palette) { alphas[$0] }
     }
 
     /// The picture under the colours of its classes, as far as the alpha of each pixel says; RGB.
     ///
     /// Shaders/effect_overlay.comp does the same.
-    static func overlay(_ picture: Image, categories: [UInt8], alphas: [UInt8], palette: Palette) -> Image {
+    @inline(__always)
+    static func overlay(
+        _ picture: Image, categories: [UInt8], palette: Palette, alpha: (_ pixel: Int) -> UInt8
+    ) -> Image {
         let colors = (0..<256).map { palette[$0] }
         var result = picture.flattened()
         result.bytes.withUnsafeMutableBufferPointer { bytes in
-            for index in alphas.indices where categories[index] != 0 && alphas[index] != 0 {
+            for index in categories.indices where categories[index] != 0 {
+                let alpha = alpha(index)
+                guard alpha != 0 else { continue }
                 let color = colors[Int(categories[index])]
-                bytes[3 * index] = blend(color.red, over: bytes[3 * index], alpha: alphas[index])
-                bytes[3 * index + 1] = blend(color.green, over: bytes[3 * index + 1], alpha: alphas[index])
-                bytes[3 * index + 2] = blend(color.blue, over: bytes[3 * index + 2], alpha: alphas[index])
+                bytes[3 * index] = blend(color.red, over: bytes[3 * index], alpha: alpha)
+                bytes[3 * index + 1] = blend(color.green, over: bytes[3 * index + 1], alpha: alpha)
+                bytes[3 * index + 2] = blend(color.blue, over: bytes[3 * index + 2], alpha: alpha)
             }
         }
         return result

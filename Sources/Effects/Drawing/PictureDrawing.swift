@@ -43,9 +43,9 @@ package struct PictureDrawing: Sendable {
         return switch plan.drawing {
         case .cutout, .composite: Compositing.draw(picture, matte, plan, backdrop: backdrop)
         case .overlay(let colors):
-            Compositing.overlay(
-                picture, categories: classes,
-                alphas: matte.opacities.map { blend(colors.opacity, over: 0, alpha: $0) }, palette: colors.palette)
+            Compositing.overlay(picture, categories: classes, palette: colors.palette) {
+                blend(colors.opacity, over: 0, alpha: matte.opacities[$0])
+            }
         }
     }
 }

@@ -37,60 +37,23 @@ extension Grid where Value == SIMD4<Float> {
         let (width, height) = (size.width, size.height)
         return values.withUnsafeBufferPointer { source in
             Grid(size) { result in
-                var sums = [SIMD4<Float>](repeating: .zero, count: width)
-                sums.withUnsafeMutableBufferPointer { sums in
-                    for y in 0..<min(radius, height) {
-                        for x in 0..<width { sums[x] += source[y * width + x] }
-                    }
-                    for y in 0..<height {
-                        if y + radius < height {
-                            for x in 0..<width { sums[x] += source[(y + radius) * width + x] }
-                        }
-                        if y > radius {
-                            for x in 0..<width { sums[x] -= source[(y - radius - 1) * width + x] }
-                        }
-                        let rows = min(y + radius, height - 1) - max(y - radius, 0) + 1
-                        Self.meanAlong(sums.baseAddress!, width, radius, rows, into: result + y * width)
-                    }
+                guard let source = source.baseAddress else { return }
+                var sums = BoxSums<Value>(size, radius: radius)
+                for y in 0..<min(radius, height) { sums.add(source + y * width) }
+                for y in 0..<height {
+                    if y + radius < height { sums.add(source + (y + radius) * width) }
+                    if y > radius { sums.subtract(source + (y - radius - 1) * width) }
+                    sums.mean(at: y, into: result + y * width)
                 }
             }
         }
     }
 
-    private static func meanAlong(
-        _ sums: UnsafePointer<SIMD4<Float>>, _ width: Int, _ radius: Int, _ rows: Int,
-        into result: UnsafeMutablePointer<SIMD4<Float>>
-    ) {
-        var sum = SIMD4<Float>.zero
-        for x in 0..<min(radius, width) { sum += sums[x] }
-        let whole = 1 / Float((2 * radius + 1) * rows)
-        for x in 0..<width {
-            if x + radius < width { sum += sums[x + radius] }
-            if x > radius { sum -= sums[x - radius - 1] }
-            if x >= radius, x + radius < width {
-                result[x] = sum * whole
-            } else {
-                let columns = min(x + radius, width - 1) - max(x - radius, 0) + 1
-                result[x] = sum / Float(columns * rows)
-            }
-        }
-    }
-
-    /// Nearly a Gaussian blur: three means one after the other.
-    ///
-    /// Source for the radii: P. Kovesi, "Fast Almost-Gaussian Filtering", DICTA 2010.
+    /// Nearly a Gaussian blur.
     ///
     /// - Parameter deviation: The Gaussian's standard deviation, in places of the grid.
-    func blurred(deviation: Float) -> Grid {
-        guard deviation > 0 else { return self }
-        let ideal = (4 * deviation * deviation + 1).squareRoot()
-        var lower = Int(ideal)
-        if lower % 2 == 0 { lower -= 1 }
-        let share = (12 * deviation * deviation - Float(3 * lower * lower + 12 * lower + 9)) / Float(-4 * lower - 4)
-        let lowerCount = Int(share.rounded())
-        return (0..<3).reduce(self) { grid, pass in
-            grid.boxMean(radius: ((pass < lowerCount ? lower : lower + 2) - 1) / 2)
-        }
+    package func blurred(deviation: Float) -> Grid {
+        boxRadii(deviation: deviation).reduce(self) { $0.boxMean(radius: $1) }
     }
 }
 
@@ -124,7 +87,7 @@ package struct LinearTaps {
 /// Reads a grid at the pixels of a picture of another size, a row at a time, by bilinear interpolation.
 ///
 /// Shaders/include/bilinear.glsl does the same steps in the same order.
-final class GridSampler {
+package final class GridSampler {
     private let grid: Grid<SIMD4<Float>>
     private let rows, columns: LinearTaps
     /// The grid's rows around the current one of the picture, mixed; the last value is there twice.
@@ -132,7 +95,7 @@ final class GridSampler {
     private var currentRow = -1
 
     /// - Parameter size: Of the picture that the grid is laid over.
-    init(_ grid: Grid<SIMD4<Float>>, over size: PixelSize) {
+    package init(_ grid: Grid<SIMD4<Float>>, over size: PixelSize) {
         self.grid = grid
         rows = LinearTaps(grid.size.height, over: size.height)
         columns = LinearTaps(grid.size.width, over: size.width)
@@ -142,7 +105,7 @@ final class GridSampler {
     deinit { row.deallocate() }
 
     /// Goes to a row of the picture.
-    func move(toRow y: Int) {
+    package func move(toRow y: Int) {
         guard y != currentRow else { return }
         currentRow = y
         let width = grid.size.width
@@ -160,7 +123,7 @@ final class GridSampler {
 
     /// The value at a column of that row.
     @inline(__always)
-    func value(at x: Int) -> SIMD4<Float> {
+    package func value(at x: Int) -> SIMD4<Float> {
         let index = Int(columns.indices[x])
         return row[index] + (row[index + 1] - row[index]) * columns.fractions[x]
     }

@@ -11,7 +11,7 @@ extension Matte {
         if step > 1 {
             let small = PixelSize(
                 width: max(1, (size.width + step / 2) / step), height: max(1, (size.height + step / 2) / step))
-            plane = DiscFilter(size: small, values: image.resized(width: small.width, height: small.height).bytes)
+            plane = DiscFilter(size: small, values: resized(to: small))
         }
         // Shrinking the subject is growing the background.
         if pixels < 0 { plane.invert() }
@@ -45,14 +45,27 @@ extension Matte {
         let deviation = pixels / 4
         let step = max(1, Int(deviation / 3))
         let small = PixelSize(width: (size.width + step - 1) / step, height: (size.height + step - 1) / step)
-        let plane = step == 1 ? image : image.resized(width: small.width, height: small.height)
-        let grid = Grid(small, plane.bytes.map { SIMD4(Float($0) / 255, 0, 0, 0) }).blurred(
-            deviation: deviation / Float(step))
-        let sampler = GridSampler(grid, over: size)
-        opacities.withUnsafeMutableBufferPointer { opacities in
-            for y in 0..<size.height {
-                sampler.move(toRow: y)
-                for x in 0..<size.width { opacities[y * size.width + x] = byte(fraction: sampler.value(at: x).x) }
+        let copy = step == 1 ? [] : resized(to: small)
+        copy.withUnsafeBufferPointer { copy in
+            opacities.withUnsafeMutableBufferPointer { opacities in
+                guard let bytes = step == 1 ? UnsafePointer(opacities.baseAddress) : copy.baseAddress else { return }
+                // A few rows at a time: floats of all pixels are a multiple of the picture.
+                PlaneRows(small, bytes: bytes).blurred(deviation: deviation / Float(step)).forEachPixel(of: size) {
+                    opacities[$0] = byte(fraction: $1)
+                }
+            }
+        }
+    }
+
+    /// The opacities in a smaller copy.
+    func resized(to target: PixelSize) -> [UInt8] {
+        let resizer = Resizer(from: size, to: target, format: .gray)
+        return opacities.withUnsafeBufferPointer { opacities in
+            let view = ImageView(
+                vouched: UnsafeRawBufferPointer(opacities), size: size, format: .gray, rowStride: size.width)
+            return [UInt8](unsafeUninitializedCapacity: target.pixelCount) { result, count in
+                resizer.resize(view, into: UnsafeMutableBufferPointer(rebasing: result[..<target.pixelCount]))
+                count = target.pixelCount
             }
         }
     }

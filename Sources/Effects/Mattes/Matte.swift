@@ -63,6 +63,15 @@ package struct EdgeGuide: Sendable {
         confidences = map.sampled(at: size).values
     }
 
+    /// Bytes at most for a guided filter of a picture.
+    ///
+    /// - Parameter leastCell: No less than this is the map's `cell`.
+    package static func byteCount(_ picture: PixelSize, leastCell: Float) -> Int {
+        let scale = min(1, workingRadius / max(1, reach * leastCell))
+        let places = min(Float(picture.pixelCount) * scale * scale, workingPixelLimit)
+        return 160 * (Int(places) + picture.width + picture.height)
+    }
+
     /// What the subject's opacity at the picture's size is made from.
     ///
     /// - Parameter picture: The picture that this was made of.

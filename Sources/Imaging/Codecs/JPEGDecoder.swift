@@ -3,7 +3,7 @@ import CTurboJPEG
 /// JPEG through TurboJPEG: baseline and progressive, gray, YCbCr, RGB, CMYK and YCCK.
 enum JPEGDecoder {
     static func decode(
-        _ bytes: UnsafeRawBufferPointer, name: String, limits: ImageLimits
+        _ bytes: UnsafeRawBufferPointer, name: String, limits: ImageLimits, checking check: PictureClaim.Check
     ) throws(ImageError) -> DecodedImage {
         guard let decoder = tjInitDecompress() else {
             throw ImageError(name, .damaged(.jpeg, "no memory to read it"))
@@ -20,6 +20,13 @@ enum JPEGDecoder {
         guard colorSpace >= 0 else { throw ImageError(name, .unsupported("a JPEG with this number of channels")) }
 
         let segments = JPEGSegments(bytes)
+        let hasInks = colorSpace == TJCS_CMYK.rawValue || colorSpace == TJCS_YCCK.rawValue
+        var claim = PictureClaim(size: size, channelCount: 3, fileByteCount: bytes.count)
+        if hasInks { claim.workingByteCount += 4 * size.pixelCount }
+        // All coefficients, 16 bits each, are kept until the last scan has come.
+        if segments.isProgressive { claim.workingByteCount += (hasInks ? 8 : 6) * size.pixelCount }
+        claim.addTurning(segments.orientation)
+        try check(claim)
         var notices: [String] = []
         func decompress(_ format: TJPF, into buffer: UnsafeMutableBufferPointer<UInt8>) throws(ImageError) {
             func run(_ file: UnsafePointer<UInt8>?) -> Bool {
@@ -42,7 +49,7 @@ enum JPEGDecoder {
         }
 
         let image: Image
-        if colorSpace == TJCS_CMYK.rawValue || colorSpace == TJCS_YCCK.rawValue {
+        if hasInks {
             let inks = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: size.pixelCount * 4)
             defer { inks.deallocate() }
             try decompress(TJPF_CMYK, into: inks)

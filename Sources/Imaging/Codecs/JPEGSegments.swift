@@ -2,6 +2,8 @@
 struct JPEGSegments {
     /// From the EXIF segment, where there is one.
     private(set) var orientation = Orientation.up
+    /// Whether the picture comes in several scans that refine it.
+    private(set) var isProgressive = false
     /// Offset of the three bytes at the end of the first scan's header (first and last coefficient, bit position), for
     /// sequential files.
     private(set) var spectralSelection: Int?
@@ -15,6 +17,7 @@ struct JPEGSegments {
             switch marker.code {
             case 0xc0, 0xc1:  // baseline and extended sequential frames
                 isSequential = true
+            case 0xc2: isProgressive = true
             case 0xe1 where !hasExif && marker.contents.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]):  // APP1, "Exif"
                 hasExif = true
                 orientation = Orientation(exif: marker.contents)

@@ -3,10 +3,10 @@ import CPNG
 /// PNG of every kind through libpng.
 enum PNGDecoder {
     static func decode(
-        _ bytes: UnsafeRawBufferPointer, name: String, limits: ImageLimits
+        _ bytes: UnsafeRawBufferPointer, name: String, limits: ImageLimits, checking check: PictureClaim.Check
     ) throws(ImageError) -> DecodedImage {
         let chunks = try header(bytes, name: name, limits: limits)
-        let (image, warning) = try pixels(bytes, name: name, chunks: chunks, asIndices: false)
+        let (image, warning) = try pixels(bytes, name: name, chunks: chunks, asIndices: false, check)
         var notices = warning.map { ["PNG: \($0)"] } ?? []
         if chunks.frameCount > 1 {
             notices.append("animated PNG: the first of \(chunks.frameCount) frames is used")
@@ -19,7 +19,7 @@ enum PNGDecoder {
         _ bytes: UnsafeRawBufferPointer, name: String, limits: ImageLimits
     ) throws(ImageError) -> Image {
         let chunks = try header(bytes, name: name, limits: limits)
-        return try pixels(bytes, name: name, chunks: chunks, asIndices: true).image
+        return try pixels(bytes, name: name, chunks: chunks, asIndices: true) { _ in }.image
     }
 
     private static func header(
@@ -33,7 +33,8 @@ enum PNGDecoder {
     }
 
     private static func pixels(
-        _ bytes: UnsafeRawBufferPointer, name: String, chunks: PNGChunks, asIndices: Bool
+        _ bytes: UnsafeRawBufferPointer, name: String, chunks: PNGChunks, asIndices: Bool,
+        _ check: PictureClaim.Check
     ) throws(ImageError) -> (image: Image, warning: String?) {
         let start = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let reader = cpng_reader_create(start, bytes.count) else {
@@ -52,6 +53,9 @@ enum PNGDecoder {
             }
         // The header was read twice, here and by libpng: memory is taken for what the limits were checked for.
         guard let format, size == chunks.size else { throw ImageError(name, .damaged(.png, "unexpected layout")) }
+        var claim = PictureClaim(size: size, channelCount: format.channelCount, fileByteCount: bytes.count)
+        claim.addTurning(chunks.orientation)
+        try check(claim)
         let image = try Image(size, format) { buffer throws(ImageError) in
             guard cpng_read_pixels(reader, buffer.baseAddress, size.width * format.channelCount) != 0 else {
                 throw error(reader, name)

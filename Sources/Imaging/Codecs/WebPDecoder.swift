@@ -3,7 +3,7 @@ import CWebP
 /// WebP through libwebp: lossy and lossless, alpha, the first frame of an animation.
 enum WebPDecoder {
     static func decode(
-        _ bytes: UnsafeRawBufferPointer, name: String, limits: ImageLimits
+        _ bytes: UnsafeRawBufferPointer, name: String, limits: ImageLimits, checking admit: PictureClaim.Check
     ) throws(ImageError) -> DecodedImage {
         // The container says how long it is, which tells a cut file from a damaged one.
         let claimed = ByteReader(bytes).uint32(at: 4, bigEndian: false).map(Int.init) ?? 0
@@ -16,7 +16,14 @@ enum WebPDecoder {
         try limits.check(size, name: name)
 
         var data = WebPData(bytes: start, size: bytes.count)
-        if features.has_animation != 0 { return try firstFrame(&data, size, name) }
+        let isAnimated = features.has_animation != 0
+        var claim = PictureClaim(
+            size: size, channelCount: isAnimated || features.has_alpha != 0 ? 4 : 3, fileByteCount: bytes.count)
+        // Two canvases of an animation; the words of a lossless picture, or the plane of alpha beside a lossy one.
+        claim.workingByteCount = (isAnimated ? 12 : features.format == 2 ? 4 : 1) * size.pixelCount
+        claim.addTurning(orientation(&data))
+        try admit(claim)
+        if isAnimated { return try firstFrame(&data, size, name) }
 
         let format: PixelFormat = features.has_alpha != 0 ? .rgba : .rgb
         let image = try Image(size, format) { buffer throws(ImageError) in

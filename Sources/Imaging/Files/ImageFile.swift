@@ -18,10 +18,19 @@ public struct DecodedImage: Sendable {
 public enum ImageFile {
     /// Reads a picture file; `-` is standard input.
     public static func read(path: String, limits: ImageLimits = ImageLimits()) throws(ImageError) -> DecodedImage {
+        try read(path: path, limits: limits) { _ in }
+    }
+
+    /// Reads a picture file whose claim passes a check.
+    package static func read(
+        path: String, limits: ImageLimits, checking check: PictureClaim.Check
+    ) throws(ImageError) -> DecodedImage {
         let file = try InputFile(path: path, limit: limits.maxByteCount) { start, name throws(ImageError) in
             _ = try format(of: start, name: name, limits: limits)
         }
-        return try file.withBytes { bytes throws(ImageError) in try decode(bytes, name: file.name, limits: limits) }
+        return try file.withBytes { bytes throws(ImageError) in
+            try decode(bytes, name: file.name, limits: limits, checking: check)
+        }
     }
 
     /// Reads a picture from the bytes of a file.
@@ -30,11 +39,18 @@ public enum ImageFile {
     public static func decode(
         _ bytes: UnsafeRawBufferPointer, name: String, limits: ImageLimits = ImageLimits()
     ) throws(ImageError) -> DecodedImage {
+        try decode(bytes, name: name, limits: limits) { _ in }
+    }
+
+    /// Reads a picture whose claim passes a check.
+    package static func decode(
+        _ bytes: UnsafeRawBufferPointer, name: String, limits: ImageLimits, checking check: PictureClaim.Check
+    ) throws(ImageError) -> DecodedImage {
         var decoded: DecodedImage
         switch try format(of: bytes, name: name, limits: limits) {
-        case .png: decoded = try PNGDecoder.decode(bytes, name: name, limits: limits)
-        case .jpeg: decoded = try JPEGDecoder.decode(bytes, name: name, limits: limits)
-        case .webp: decoded = try WebPDecoder.decode(bytes, name: name, limits: limits)
+        case .png: decoded = try PNGDecoder.decode(bytes, name: name, limits: limits, checking: check)
+        case .jpeg: decoded = try JPEGDecoder.decode(bytes, name: name, limits: limits, checking: check)
+        case .webp: decoded = try WebPDecoder.decode(bytes, name: name, limits: limits, checking: check)
         case .npy: throw ImageError(name, .unknownContent)
         }
         decoded.image = decoded.image.oriented(decoded.orientation)

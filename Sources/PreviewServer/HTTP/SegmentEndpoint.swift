@@ -218,24 +218,19 @@ final class SegmentEndpoint: Sendable {
 
     private func respond(to request: HTTPRequest, body: [UInt8]) throws(Refusal) -> HTTPResponse {
         let job = try job(request)
-        let image = try runAtBackgroundPriority { Result { () throws(Refusal) in try picture(request, body) } }.get()
+        let chosen = ChosenClasses(
+            job.classes ?? job.model.foregroundClasses, classCount: job.model.labels.count)
+        let memory = memory(job, chosen)
+        let image = try runAtBackgroundPriority {
+            Result { () throws(Refusal) in try picture(request, body, memory) }
+        }.get()
         var options = ImageSegmenterOptions()
         options.maskSize = job.maskSize
         options.fit = job.fit
         options.shouldOutputCategoryMask = job.output != .confidence
         options.shouldOutputConfidenceMasks = job.output == .confidence
-        let chosen = ChosenClasses(
-            job.classes ?? job.model.foregroundClasses, classCount: job.model.labels.count)
         if job.output == .confidence {
             options.confidenceClasses = chosen.summed.isEmpty ? [0] : ClassSelection(chosen.summed)
-            let masks = job.maskSize == .model ? job.model.maskSize : image.size
-            let byteCount = masks.pixelCount * chosen.summed.count * MemoryLayout<Float>.size
-            guard byteCount <= context.options.limits.resultByteCount else {
-                throw Refusal(
-                    422,
-                    "\(chosen.summed.count) classes at \(masks.width)x\(masks.height) take too much memory; "
-                        + "choose fewer, or mask-size=model")
-            }
         }
         let file: [UInt8]
         do {
@@ -267,7 +262,20 @@ final class SegmentEndpoint: Sendable {
         return HTTPResponse(200, "image/" + Self.word(job.format), file)
     }
 
-    private func picture(_ request: HTTPRequest, _ body: [UInt8]) throws(Refusal) -> Image {
+    private func memory(_ job: Job, _ chosen: ChosenClasses) -> PictureMemory {
+        let output: PictureMemory.Output =
+            switch job.output {
+            case .mask: .categories(edges: job.effect?.drawnEdges)
+            case .confidence: .confidences(count: max(1, chosen.summed.count), files: 1)
+            case .overlay, .cutout, .composite: job.effect.map { .effect($0) } ?? .categories(edges: nil)
+            }
+        return PictureMemory(
+            output, masks: job.maskSize, fit: job.fit, format: job.format, model: job.model.segmenter.modelOutput)
+    }
+
+    private func picture(
+        _ request: HTTPRequest, _ body: [UInt8], _ memory: PictureMemory
+    ) throws(Refusal) -> Image {
         let type = request.fields["content-type"] ?? ""
         var range = 0..<body.count
         if type.lowercased().hasPrefix("multipart/form-data") {
@@ -280,7 +288,9 @@ final class SegmentEndpoint: Sendable {
         let limits = ImageLimits(maxPixels: context.options.limits.pixelCount)
         let decoded = body.withUnsafeBytes { bytes in
             Result { () throws(ImageError) in
-                try ImageFile.decode(UnsafeRawBufferPointer(rebasing: bytes[range]), name: "picture", limits: limits)
+                try ImageFile.decode(
+                    UnsafeRawBufferPointer(rebasing: bytes[range]), name: "picture", limits: limits
+                ) { claim throws(ImageError) in try check(claim, memory) }
             }
         }
         do throws(ImageError) {
@@ -289,11 +299,27 @@ final class SegmentEndpoint: Sendable {
             switch error.reason {
             case .tooManyPixels(let width, let height, let limit):
                 throw Refusal(413, "\(width)x\(height) are more than \(limit) pixels, the limit of this server")
+            case .tooMuchMemory(let width, let height, let needed, let available, _):
+                throw Refusal(
+                    422,
+                    "\(width)x\(height) takes up to \(needed >> 20) MiB of memory here, of at most \(available >> 20); "
+                        + "choose fewer classes, another output or format, mask-size=model, or a smaller picture")
             case .sideTooLong, .tooManyBytes: throw Refusal(413, error.reason.description)
             case .unknownContent, .unsupported: throw Refusal(415, error.reason.description)
             default: throw Refusal(422, error.reason.description)
             }
         }
+    }
+
+    /// Refuses a picture before its memory is taken.
+    private func check(_ claim: PictureClaim, _ memory: PictureMemory) throws(ImageError) {
+        let (needed, available) = (memory.byteCount(claim), context.options.limits.pictureByteCount)
+        guard needed > available else { return }
+        throw ImageError(
+            "picture",
+            .tooMuchMemory(
+                width: claim.size.width, height: claim.size.height, needed: needed, available: available,
+                bound: "this server"))
     }
 
     private func masks(

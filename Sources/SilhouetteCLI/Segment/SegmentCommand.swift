@@ -44,7 +44,10 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
         rendering: Rendering(
             kind: settings.output, format: files.format, palette: palette, classes: classes.map(Set.init),
             renderer: renderer),
-        progress: progress)
+        memory: PictureMemory(
+            settings.memoryOutput(effect, classCount: classes?.count ?? model.labels.count), masks: settings.maskSize,
+            fit: settings.fit, format: files.format, model: ModelOutput(model)),
+        room: MemoryRoom(leftBySystem: SegmentRun.spareByteCount), progress: progress)
     modelNotes(model, location, pool.segmenters[0], isVerbose: settings.isVerbose).forEach { progress.note($0) }
     return try run.run()
 }
@@ -70,7 +73,13 @@ private struct SegmentRun: Sendable {
     let plan: OutputFilePlan
     let pool: SegmenterPool
     let rendering: Rendering
+    let memory: PictureMemory
+    /// Nil: there is no limit.
+    let room: MemoryRoom?
     let progress: Progress
+
+    /// For the stacks of the run's threads, and the allocator's arenas for them.
+    static let spareByteCount = 32 << 20
 
     /// A photograph on its way through the stages.
     private struct Job: Sendable {
@@ -79,16 +88,23 @@ private struct SegmentRun: Sendable {
         var result: ImageSegmenterResult?
         var failure: String?
         var readMilliseconds = 0.0
+        /// What it has taken of the room.
+        var byteCount = 0
     }
 
     func run() throws -> ExitCode {
         let next = Array(inputs.indices).handout
+        let before = PeakMemory.byteCount
         try pool.run {
             next().map { index in read(index) }
         } segment: { segmenter, job in
             segment(job, segmenter)
         } finish: { job in
             write(job)
+        }
+        if settings.isVerbose {
+            progress.note(
+                "memory: \(PeakMemory.byteCount >> 20) MiB at most, \(before >> 20) before the first photograph")
         }
         progress.end()
         let failures = progress.failures
@@ -106,7 +122,10 @@ private struct SegmentRun: Sendable {
         do throws(ImageError) {
             var limits = ImageLimits()
             if let maxPixels = settings.maxPixels { limits.maxPixels = maxPixels }
-            let decoded = try ImageFile.read(path: inputs[index].path, limits: limits)
+            let name = inputs[index].displayName
+            let decoded = try ImageFile.read(path: inputs[index].path, limits: limits) { claim throws(ImageError) in
+                job.byteCount = try take(claim, for: name)
+            }
             for notice in decoded.notices { progress.note("silhouette: \(inputs[index].displayName): \(notice)") }
             job.picture = decoded.image
         } catch {
@@ -123,6 +142,19 @@ private struct SegmentRun: Sendable {
         return job
     }
 
+    /// Takes room for a picture before its memory is taken.
+    private func take(_ claim: PictureClaim, for name: String) throws(ImageError) -> Int {
+        let byteCount = memory.byteCount(claim)
+        if let room, !room.take(byteCount) {
+            throw ImageError(
+                name,
+                .tooMuchMemory(
+                    width: claim.size.width, height: claim.size.height, needed: byteCount, available: room.byteCount,
+                    bound: room.bound))
+        }
+        return byteCount
+    }
+
     private func segment(_ job: Job, _ segmenter: ImageSegmenter) -> Job {
         guard let picture = job.picture else { return job }
         var job = job
@@ -135,6 +167,7 @@ private struct SegmentRun: Sendable {
     }
 
     private func write(_ job: Job) {
+        defer { room?.giveBack(job.byteCount) }
         let input = inputs[job.index]
         guard let picture = job.picture, let result = job.result else {
             progress.failed(input, job.failure ?? input.displayName)
@@ -157,7 +190,8 @@ private struct SegmentRun: Sendable {
                 ("network", timings.inferenceMilliseconds), ("masks", timings.postprocessMilliseconds),
                 ("write", (ContinuousClock.now - start) / .milliseconds(1)),
             ].map { "\($0) \(decimal($1, places: 1)) ms" }
-            progress.note("\(input.displayName): \(steps.joined(separator: ", "))")
+            progress.note(
+                "\(input.displayName): \(steps.joined(separator: ", ")); memory up to \(job.byteCount >> 20) MiB")
         }
         let written = paths.count > 3 ? "\(paths[0]) and \(paths.count - 1) more" : paths.joined(separator: ", ")
         let found = findings(result, among: rendering.classes).map { ": \($0)" } ?? ""
@@ -181,6 +215,16 @@ extension SegmentSettings {
         options.fit = fit
         options.tileSide = tileSide
         return options
+    }
+
+    /// What a picture's memory depends on.
+    fileprivate func memoryOutput(_ effect: EffectOptions?, classCount: Int) -> PictureMemory.Output {
+        switch output {
+        case .mask: .categories(edges: effect?.drawnEdges)
+        case .confidence: .confidences(count: classCount, files: classCount)
+        case .scores: .scores
+        case .overlay, .cutout, .composite: effect.map { .effect($0) } ?? .categories(edges: nil)
+        }
     }
 
     /// What the renderer makes. Nil: it is not needed.
