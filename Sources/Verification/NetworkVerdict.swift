@@ -4,6 +4,8 @@ package struct NetworkVerdict: Sendable {
     package let deviation: Deviation
     /// How far they may be.
     package let tolerance: Double
+    /// How far they may be in the mean. Nil: no bound of its own.
+    package let meanTolerance: Double?
     /// Pixels, and those among them that both devices give the same class.
     package let pixelCount, agreeingPixelCount: Int
     /// Pixels of different class though the reference's best score leads by more than `margin`.
@@ -17,5 +19,9 @@ package struct NetworkVerdict: Sendable {
     package var agreement: Double { Double(agreeingPixelCount) / Double(pixelCount) }
 
     /// Whether the network is as it should be.
-    package var passes: Bool { repeats && deviation.error <= tolerance && clearlyDifferentPixelCount == 0 }
+    package var passes: Bool {
+        guard repeats, deviation.error <= tolerance, clearlyDifferentPixelCount == 0 else { return false }
+        guard let meanTolerance else { return true }
+        return deviation.meanError <= meanTolerance
+    }
 }

@@ -6,12 +6,23 @@ import Verification
 
 @Suite("Verifier")
 struct VerifierTests {
-    /// A backend whose result of one layer is off in one place.
+    /// A backend whose result of one layer is off.
     private struct Faulty: InferenceBackend {
         let inner: CPUBackend
         let layer: String
-        let index: Int
-        let change: @Sendable (Float) -> Float
+        /// What is there instead, by index and value.
+        let change: @Sendable (Int, Float) -> Float
+
+        init(inner: CPUBackend, layer: String, change: @escaping @Sendable (Int, Float) -> Float) {
+            self.inner = inner
+            self.layer = layer
+            self.change = change
+        }
+
+        /// In one place only.
+        init(inner: CPUBackend, layer: String, index: Int, change: @escaping @Sendable (Float) -> Float) {
+            self.init(inner: inner, layer: layer) { $0 == index ? change($1) : $1 }
+        }
 
         var deviceName: String { "faulty" }
 
@@ -35,7 +46,7 @@ struct VerifierTests {
             func run(_ inputs: [UnsafeBufferPointer<Float>], into outputs: [UnsafeMutableBufferPointer<Float>]) throws {
                 try inner.run(inputs, into: outputs)
                 if graph.layers.contains(where: { $0.members.contains(backend.layer) }) {
-                    outputs[0][backend.index] = backend.change(outputs[0][backend.index])
+                    for (index, value) in outputs[0].enumerated() { outputs[0][index] = backend.change(index, value) }
                 }
             }
 
@@ -155,6 +166,44 @@ struct VerifierTests {
         #expect(clear.agreeingPixelCount == 2 && clear.clearlyDifferentPixelCount == 1 && !clear.passes)
         let same = try verdict(4, adding: 100)
         #expect(same.agreeingPixelCount == 3 && same.clearlyDifferentPixelCount == 0 && !same.passes)
+    }
+
+    @Test("Probabilities have bounds of their own, however much a network makes of rounding")
+    func probabilities() throws {
+        var graph = Graph(name: "as it comes")
+        let picture = graph.addInput("x", Shape(height: 8, width: 8, channels: 1))
+        let weights = Weights(shape: [1, 1, 1, 1], values: [1])
+        graph.outputs = [try graph.append("scores", .convolution(Convolution(weights: weights)), [picture])]
+        let values = (0..<64).map { [0, 0.25, 0.55, 0.625, 1][$0 % 5] as Float }
+        let input = Tensor(shape: graph.shape(of: picture), values: values)
+        // Rounding alone is off by 0.4 in one place.
+        let rounded = Tensor(shape: input.shape, values: [0.4] + values.dropFirst())
+        func verdict(_ storage: Weights.Format = .float16, _ change: @escaping @Sendable (Int, Float) -> Float) throws
+            -> NetworkVerdict
+        {
+            try Verifier(
+                graph, .probabilities, reference: reference,
+                candidate: Faulty(inner: reference, layer: "scores", change: change),
+                storage: storage
+            ).verifyNetwork(on: input, rounded: rounded)
+        }
+        func off(_ place: Int, by change: Float) throws -> NetworkVerdict {
+            try verdict { $0 == place ? $1 + change : $1 }
+        }
+        let same = try verdict { $1 }
+        #expect(same.passes && same.tolerance == 0.25 && same.meanTolerance == 0.005)
+        #expect(try off(0, by: 0.24).passes)
+        #expect(try !off(0, by: 0.26).passes)
+        #expect(try verdict { $1 + ($0 % 2 == 0 ? 0.0045 : -0.0045) }.passes)
+        let everywhere = try verdict { $1 + ($0 % 2 == 0 ? 0.0055 : -0.0055) }
+        #expect(!everywhere.passes && everywhere.agreement == 1 && everywhere.deviation.error < everywhere.tolerance)
+        // 0.55 is nearly a tie, 0.625 is not.
+        #expect(try off(2, by: -0.15).passes)
+        let other = try off(3, by: -0.15)
+        #expect(other.clearlyDifferentPixelCount == 1 && !other.passes)
+        // With float32 nothing is forgiven for rounding.
+        #expect(try !verdict(.float32) { $0 == 0 ? $1 + 0.003 : $1 }.passes)
+        #expect(try !verdict { $0 == 0 ? .nan : $1 }.passes)
     }
 
     @Test("With float16 the reference starts from rounded weights and inputs")

@@ -69,6 +69,9 @@ package struct VerifyReport {
             line += " (\(verdict.clearlyDifferentPixelCount) of the others were not a near tie)"
         }
         line += ", largest error of a score \(scientific(deviation.error)) of at most \(scientific(verdict.tolerance))"
+        if let mean = verdict.meanTolerance {
+            line += ", in the mean \(scientific(deviation.meanError)) of at most \(scientific(mean))"
+        }
         return line + (verdict.repeats ? "" : "; a second run gave other bytes")
     }
 
@@ -104,6 +107,7 @@ package struct VerifyReport {
                     "pixels": .integer(network.pixelCount),
                     "clearly_different_pixels": .integer(network.clearlyDifferentPixelCount),
                     "tolerance": .exact(network.tolerance), "error": json(network.deviation),
+                    "mean_tolerance": network.meanTolerance.map { .exact($0) } ?? .null,
                     "repeats": .boolean(network.repeats),
                 ])
             } ?? .null,
@@ -121,7 +125,8 @@ package struct VerifyReport {
 
     private static func json(_ deviation: Deviation) -> JSONValue {
         .object([
-            "largest": .exact(deviation.error), "y": .integer(deviation.row), "x": .integer(deviation.column),
+            "largest": .exact(deviation.error), "mean": .exact(deviation.meanError), "y": .integer(deviation.row),
+            "x": .integer(deviation.column),
             "channel": .integer(deviation.channel), "value": .exact(Double(deviation.value)),
             "reference": .exact(Double(deviation.reference)),
         ])

@@ -44,8 +44,8 @@ extension Subcommand<VerifySettings> {
                      where numbers are stored in 32 bits, 2e-3 where in 16: there r is computed from weights
                      and inputs rounded to 16 bits.
             network: scores may be off by 2e-3, in 16 bits by twice what the processor is off when it rounds
-                     in the same way; classes may differ in near ties only; two runs must give the same
-                     bytes.
+                     in the same way, but probabilities by 0.25 at most and by 0.005 in the mean; classes
+                     may differ in near ties only; two runs must give the same bytes.
 
             exit code: 0 all within bounds, 1 something is not or could not be done, 2 the command line is wrong
 
