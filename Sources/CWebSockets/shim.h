@@ -52,7 +52,8 @@ static inline struct lws_context *cws_create(const cws_options *options) {
     info.keepalive_timeout = 30;
     // The host in a step of its own: where lws_create_context makes it, one that cannot be made leaves memory behind.
     info.options |= LWS_SERVER_OPTION_EXPLICIT_VHOSTS;
-    if (options->certificate) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
+    // It always prepares to be a client too, which nothing here is: at least without reading the system's authorities.
+    if (options->certificate) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS;
     struct lws_context *context = lws_create_context(&info);
     if (!context) return NULL;
     info.vhost_name = "silhouette";

@@ -294,25 +294,3 @@ final class Service: @unchecked Sendable {
         shared.metrics.count { $0.connections -= 1 }
     }
 }
-
-/// What libwebsockets says of failures.
-enum Log {
-    private static let lines = Locked<[String]>([])
-
-    static func emit(_ line: UnsafePointer<CChar>?) {
-        guard let line else { return }
-        let text = String(cString: line).filter { !$0.isNewline }
-        lines.withLock { lines in
-            if lines.count >= 20 { lines.removeFirst() }
-            lines.append(text)
-        }
-    }
-
-    static func reset() { lines.withLock { $0.removeAll() } }
-
-    /// All lines since `reset`.
-    static var all: [String] { lines.withLock(\.self) }
-
-    /// The last line.
-    static var last: String { all.last ?? "no reason was given" }
-}
