@@ -140,8 +140,8 @@ struct FaultTests {
                 break
             }
         }
-        // Those that compute, and the one that has the connections.
-        #expect(reasons.first?.contains("the device cpu cannot be used") == true)
+        // The one that reads the model, those that compute, and the one that has the connections.
+        #expect(reasons.contains { $0.contains("the device cpu cannot be used") })
         #expect(reasons.last?.contains("the server cannot run") == true)
         #expect(reasons.count < 50)
     }
