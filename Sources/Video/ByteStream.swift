@@ -56,6 +56,8 @@ package struct ByteStream {
         var failure: VideoError?
         var isWhole = true
         let total = prefix.count + count
+        // An empty array made so would write into the storage that all empty arrays share.
+        guard total > 0 else { return [] }
         let result = [UInt8](unsafeUninitializedCapacity: total) { memory, initialized in
             do throws(VideoError) {
                 let memory = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(memory)[..<total])

@@ -67,10 +67,7 @@ package struct WebSocketFrameReader: Sendable {
                 continue
             }
             let count = min(frame.rest, bytes.count - position)
-            var piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-                for index in 0..<count { buffer[index] = bytes[position + index] }
-                initialized = count
-            }
+            var piece = Array(UnsafeRawBufferPointer(rebasing: bytes[position..<position + count]))
             frame.unmask(&piece)
             frame.rest -= count
             position += count
