@@ -99,7 +99,8 @@ let package = Package(
             name: "TestSupport", dependencies: ["Base", "JSONText", "ModelGraph"], path: "Tests/Support",
             exclude: ["run_onnx.py"]),
         .target(
-            name: "DeviceSupport", dependencies: ["CVulkan", "Silhouette", "VulkanBackend", "VulkanCompute"],
+            name: "DeviceSupport",
+            dependencies: ["CVulkan", "Silhouette", "TestSupport", "VulkanBackend", "VulkanCompute"],
             path: "Tests/DeviceSupport"),
         .testTarget(name: "BaseTests", dependencies: ["Base", "CHash"]),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
@@ -130,7 +131,8 @@ let package = Package(
         .testTarget(
             name: "SilhouetteTests",
             dependencies: [
-                "Base", "Silhouette", "VulkanBackend", "VulkanCompute", "ModelGraph", "TestSupport", "DeviceSupport",
+                "Base", "Silhouette", "VulkanImaging", "VulkanBackend", "VulkanCompute", "ModelGraph", "TestSupport",
+                "DeviceSupport",
             ]),
         .testTarget(name: "WebProtocolTests", dependencies: ["WebProtocol"]),
         .testTarget(name: "PreviewProtocolTests", dependencies: ["PreviewProtocol", "TestSupport"]),

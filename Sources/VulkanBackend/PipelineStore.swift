@@ -18,7 +18,7 @@ package final class PipelineStore: Sendable {
     }
 
     /// - Parameter folder: Where what the driver has compiled is kept between runs; nil for nowhere.
-    init(_ device: LogicalDevice, shaders: ShaderLibrary = .shared, folder: DeviceCacheFolder?) {
+    package init(_ device: LogicalDevice, shaders: ShaderLibrary = .shared, folder: DeviceCacheFolder?) {
         self.device = device
         self.shaders = shaders
         self.folder = folder

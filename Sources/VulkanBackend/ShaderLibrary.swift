@@ -31,14 +31,25 @@ package struct ShaderLibrary: Sendable {
     var isBuiltIn: Bool { replacements.isEmpty }
 
     /// The same for the same shaders.
-    var digest: String {
+    package var digest: String {
+        guard !isBuiltIn else { return Self.builtInDigest }
         var hash = FNV1a()
-        for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
+        hash.add(Self.builtInDigest)
+        for (name, code) in replacements.sorted(by: { $0.key < $1.key }) {
+            hash.add(name)
+            code.withUnsafeBytes { hash.add($0) }
+        }
+        return hash.digits
+    }
+
+    private static let builtInDigest: String = {
+        var hash = FNV1a()
+        for (name, text) in shared.texts.sorted(by: { $0.key < $1.key }) {
             hash.add(name)
             text.withUTF8Buffer { hash.add(UnsafeRawBufferPointer($0)) }
         }
         return hash.digits
-    }
+    }()
 
     /// The same shaders but for one: for tests that must see a broken shader be found.
     package func replacing(_ name: String, with code: [UInt32]) -> ShaderLibrary {

@@ -76,6 +76,7 @@ package final class Buffer: @unchecked Sendable {
             }
         } catch {
             vkDestroyBuffer(device.handle, made, nil)
+            if memory != nil { device.faults?.note("vkFreeMemory") }
             vkFreeMemory(device.handle, memory, nil)
             throw error
         }
@@ -86,6 +87,7 @@ package final class Buffer: @unchecked Sendable {
 
     deinit {
         vkDestroyBuffer(device.handle, handle, nil)
+        device.faults?.note("vkFreeMemory")
         vkFreeMemory(device.handle, memory, nil)
     }
 

@@ -93,7 +93,11 @@ package final class CommandBuffer: @unchecked Sendable {
             var begin = VkCommandBufferBeginInfo()
             begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO
             try call("vkBeginCommandBuffer", device.faults) { vkBeginCommandBuffer(made, &begin) }
-            barriers = Self.record(commands, into: made, sets: sets.sets, timestamps, omittedBarrier)
+            let steps = RecordedStep.sequence(for: commands)
+            // The outer ones are no number's.
+            barriers = steps.dropFirst().count { $0 == .deviceBarrier }
+            Self.record(
+                steps, of: commands, into: made, sets: sets.sets, timestamps, omittedBarrier, device.faults)
             try call("vkEndCommandBuffer", device.faults) { vkEndCommandBuffer(made) }
             handle = made
         } catch {
@@ -108,63 +112,64 @@ package final class CommandBuffer: @unchecked Sendable {
     deinit { vkDestroyCommandPool(device.handle, pool, nil) }
 
     private static func record(
-        _ commands: [Command], into buffer: VkCommandBuffer, sets: [VkDescriptorSet], _ timestamps: TimestampPool?,
-        _ omittedBarrier: Int?
-    ) -> Int {
-        // What an earlier submission, or the host, has written is visible from here on; and nothing that an earlier
-        // submission still reads is overwritten.
-        barrier(
-            buffer, from: [.compute, .transfer], to: [.compute, .transfer])
-        timestamps?.reset(in: buffer)
-        var hazards = HazardTracker()
-        var barriers = 0
-        var set = 0
-        func order(_ reads: [BufferRange], _ writes: [BufferRange]) {
-            guard
-                hazards.next(reads: reads.map(HazardTracker.Access.init), writes: writes.map(HazardTracker.Access.init))
-            else { return }
-            if barriers != omittedBarrier {
-                barrier(buffer, from: [.compute, .transfer], to: [.compute, .transfer])
-            }
-            barriers += 1
+        _ steps: [RecordedStep], of commands: [Command], into buffer: VkCommandBuffer, sets: [VkDescriptorSet],
+        _ timestamps: TimestampPool?, _ omittedBarrier: Int?, _ faults: FaultInjector?
+    ) {
+        func barrier(to: [Stage]) {
+            faults?.note("vkCmdPipelineBarrier")
+            Self.barrier(buffer, to: to)
         }
-        for command in commands {
-            switch command {
-            case .dispatch(let dispatch):
-                order(dispatch.reads, dispatch.writes)
-                vkCmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch.pipeline.handle)
-                withUnsafePointer(to: Optional(sets[set])) {
-                    vkCmdBindDescriptorSets(
-                        buffer, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch.pipeline.layout, 0, 1, $0, 0, nil)
+        var (barrierNumber, set) = (0, 0)
+        for (place, step) in steps.enumerated() {
+            switch step {
+            case .deviceBarrier where place == 0:
+                barrier(to: [.compute, .transfer])
+                timestamps?.reset(in: buffer)
+            case .deviceBarrier:
+                if barrierNumber != omittedBarrier { barrier(to: [.compute, .transfer]) }
+                barrierNumber += 1
+            case .hostBarrier: barrier(to: [.host])
+            case .command(let index):
+                switch commands[index] {
+                case .dispatch(let dispatch):
+                    record(dispatch, into: buffer, sets[set])
+                    set += 1
+                case .copy(let from, let to):
+                    precondition(from.byteCount == to.byteCount, "a copy between ranges of different length")
+                    var region = VkBufferCopy(
+                        srcOffset: VkDeviceSize(from.offset), dstOffset: VkDeviceSize(to.offset),
+                        size: VkDeviceSize(from.byteCount))
+                    vkCmdCopyBuffer(buffer, from.buffer.handle, to.buffer.handle, 1, &region)
+                case .timestamp(let index): timestamps?.write(index, in: buffer)
                 }
-                set += 1
-                if !dispatch.pushConstants.isEmpty {
-                    dispatch.pushConstants.withUnsafeBytes {
-                        vkCmdPushConstants(
-                            buffer, dispatch.pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT.rawValue, 0,
-                            UInt32($0.count), $0.baseAddress)
-                    }
-                }
-                vkCmdDispatch(
-                    buffer, UInt32(dispatch.workgroups.x), UInt32(dispatch.workgroups.y), UInt32(dispatch.workgroups.z))
-            case .copy(let from, let to):
-                precondition(from.byteCount == to.byteCount, "a copy between ranges of different length")
-                order([from], [to])
-                var region = VkBufferCopy(
-                    srcOffset: VkDeviceSize(from.offset), dstOffset: VkDeviceSize(to.offset),
-                    size: VkDeviceSize(from.byteCount))
-                vkCmdCopyBuffer(buffer, from.buffer.handle, to.buffer.handle, 1, &region)
-            case .timestamp(let index): timestamps?.write(index, in: buffer)
             }
         }
-        barrier(buffer, from: [.compute, .transfer], to: [.host])
-        return barriers
     }
 
-    /// Who must have finished, or must wait.
+    private static func record(
+        _ dispatch: Command.Dispatch, into buffer: VkCommandBuffer, _ set: VkDescriptorSet
+    ) {
+        vkCmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch.pipeline.handle)
+        withUnsafePointer(to: Optional(set)) {
+            vkCmdBindDescriptorSets(
+                buffer, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch.pipeline.layout, 0, 1, $0, 0, nil)
+        }
+        if !dispatch.pushConstants.isEmpty {
+            dispatch.pushConstants.withUnsafeBytes {
+                vkCmdPushConstants(
+                    buffer, dispatch.pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT.rawValue, 0,
+                    UInt32($0.count), $0.baseAddress)
+            }
+        }
+        vkCmdDispatch(
+            buffer, UInt32(dispatch.workgroups.x), UInt32(dispatch.workgroups.y), UInt32(dispatch.workgroups.z))
+    }
+
+    /// Who must wait.
     private enum Stage { case compute, transfer, host }
 
-    private static func barrier(_ buffer: VkCommandBuffer, from: [Stage], to: [Stage]) {
+    /// Everything before on the device is finished and seen by what comes after.
+    private static func barrier(_ buffer: VkCommandBuffer, to: [Stage]) {
         var memory = VkMemoryBarrier()
         memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER
         memory.srcAccessMask =
@@ -176,7 +181,7 @@ package final class CommandBuffer: @unchecked Sendable {
             : VK_ACCESS_SHADER_READ_BIT.rawValue | VK_ACCESS_SHADER_WRITE_BIT.rawValue
                 | VK_ACCESS_UNIFORM_READ_BIT.rawValue | VK_ACCESS_TRANSFER_READ_BIT.rawValue
                 | VK_ACCESS_TRANSFER_WRITE_BIT.rawValue
-        vkCmdPipelineBarrier(buffer, mask(from), mask(to), 0, 1, &memory, 0, nil, 0, nil)
+        vkCmdPipelineBarrier(buffer, mask([.compute, .transfer]), mask(to), 0, 1, &memory, 0, nil, 0, nil)
     }
 
     private static func mask(_ stages: [Stage]) -> UInt32 {

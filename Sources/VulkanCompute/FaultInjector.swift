@@ -1,7 +1,7 @@
 import Base
 import CVulkan
 
-/// Lets tests make a Vulkan call fail, and see which are made: every call that can fail passes by here.
+/// Lets tests make a Vulkan call fail, and see which are made: every call that can fail passes by here, and so do barriers and the end of memory.
 ///
 /// Drivers fail rarely and never on demand, so the paths behind a failure are only known to work where they have been walked.
 package final class FaultInjector: Sendable {
@@ -41,6 +41,9 @@ package final class FaultInjector: Sendable {
 
     /// How often each call has been asked for so far, failed on demand or made.
     package var callCounts: [String: Int] { state.withLock(\.callCounts) }
+
+    /// Counts a call that cannot fail.
+    func note(_ call: StaticString) { state.withLock { $0.callCounts["\(call)", default: 0] += 1 } }
 
     /// The result that a call is to give instead of being made.
     func result(of call: StaticString) -> VkResult? {

@@ -13,10 +13,12 @@ struct EffectDeviceTests {
         .overlay(OverlayStyle()), .overlay(OverlayStyle(outline: 2)),
     ]
 
-    private func segmenter(_ faults: FaultInjector? = nil, _ warnings: Warnings? = nil) throws -> ImageSegmenter {
+    private func segmenter(
+        _ faults: FaultInjector? = nil, _ warnings: Warnings? = nil, shaders: ShaderLibrary = .shared
+    ) throws -> ImageSegmenter {
         let options = VulkanTests.options(warnings)
         let choice = try EngineChoice(
-            model: VulkanTests.model, options: options.baseOptions, faults: faults)
+            model: VulkanTests.model, options: options.baseOptions, faults: faults, shaders: shaders)
         return try ImageSegmenter(
             options: options, model: ModelOutput(VulkanTests.model), engine: choice.engine)
     }
@@ -75,6 +77,27 @@ struct EffectDeviceTests {
         }
     }
 
+    @Test(
+        "A device that draws wrongly is found out before its first drawing",
+        arguments: [
+            ("effect", Effect.composite(.gray)), ("effect", .composite(.dim(0.5))), ("effect", .cutout),
+            ("effect_layer", .cutout), ("effect_layer", .overlay(OverlayStyle())), ("resize_layer", .cutout),
+            ("resize_layer", .composite(.blur(radius: 3))), ("effect_overlay", .overlay(OverlayStyle())),
+        ])
+    func wrongDrawing(shader: String, effect: Effect) throws {
+        let warnings = Warnings()
+        let device = try segmenter(nil, warnings, shaders: .breaking(shader))
+        let options = EffectOptions(effect, classes: [1, 2, 5, 9, 15], edges: EdgeOptions())
+        let renderer = try EffectRenderer(options: options, segmenter: device)
+        let reference = try EffectRenderer(options: options, segmenter: onProcessor())
+        let picture = try VulkanTests.picture()
+        let result = try renderer.segment(picture)
+        #expect(warnings.all.isEmpty, "masks do not need this shader")
+        #expect(renderer.draw(picture, result) == reference.draw(picture, result))
+        #expect(device.deviceFailure?.contains("its drawing of a test picture is not the processor's") == true)
+        #expect(warnings.all.count == 1)
+    }
+
     @Test("A picture that there is no room for is drawn on the processor, the next one on the device again")
     func tooLarge() throws {
         let (faults, warnings) = (FaultInjector(), Warnings())
@@ -87,10 +110,12 @@ struct EffectDeviceTests {
         _ = renderer.draw(picture, first)
         let larger = try VulkanTests.picture(width: 90, height: 80)
         let result = try renderer.segment(larger)
+        let before = faults.allocationCount
         faults.inject(
-            .init("vkAllocateMemory", times: 1, result: FaultInjector.Fault.outOfDeviceMemory(at: "").result))
+            .init("vkAllocateMemory", after: 1, times: 1, result: FaultInjector.Fault.outOfDeviceMemory(at: "").result))
         #expect(renderer.draw(larger, result) == reference.draw(larger, result))
         #expect(faults.injectedCount == 1)
+        #expect(faults.allocationCount == before, "what was taken for it is kept")
         #expect(warnings.all.count == 1 && warnings.all.first?.contains("no room") == true, "\(warnings.all)")
         #expect(levels(renderer.draw(larger, result), reference.draw(larger, result)) <= 1)
         #expect(device.deviceFailure == nil)

@@ -1,3 +1,5 @@
+import VulkanImaging
+import ModelGraph
 import DeviceSupport
 import Glibc
 import Silhouette
@@ -180,21 +182,103 @@ struct FaultTests {
 
     @Test(
         "A device that computes wrongly is found out before its first picture",
-        arguments: ["pointwise", "depthwise", "convolution", "categories", "confidences"])
+        arguments: [
+            "pointwise", "depthwise", "convolution", "categories", "confidences", "resize_picture",
+            "global_average_pool",
+        ])
     func wrongAnswers(shader: String) throws {
-        var library = ShaderLibrary.shared
-        for name in library.names where name.hasPrefix(shader + " ") {
-            library = library.replacing(name, with: SPIRV.breaking(library.code(name)))
-        }
         let warnings = Warnings()
         let engine = try EngineChoice(
-            model: VulkanTests.model, options: VulkanTests.options(warnings).baseOptions, shaders: library
+            model: VulkanTests.model, options: VulkanTests.options(warnings).baseOptions, shaders: .breaking(shader)
         ).engine
         let picture = try VulkanTests.picture()
         let processor = try CPUEngine(model: VulkanTests.model, options: VulkanTests.options().baseOptions)
         #expect(try engine.segment(picture).categories == processor.segment(picture).categories)
         #expect(engine.deviceFailure?.contains("not the processor's") == true)
         #expect(warnings.all.count == 1)
+    }
+
+    @Test("What was found right with one driver, precision, network or shader says nothing of another")
+    func selfCheckKey() throws {
+        struct Parts {
+            var identity = PhysicalDevice.CacheIdentity(
+                vendor: 7001, device: 2, driverVersion: 3, uuid: [UInt8](repeating: 7, count: 16))
+            var precision = StoragePrecision.float32
+            var shaders = "some"
+            var model = VulkanTests.model
+
+            func record(_ folder: String?) -> SelfCheckRecord {
+                SelfCheckRecord(
+                    folder: folder, model: model, identity: identity, precision: precision, shaders: shaders)
+            }
+        }
+        func identity(
+            vendor: UInt32 = 7001, device: UInt32 = 2, driver: UInt32 = 3, uuid: UInt8 = 7
+        ) -> PhysicalDevice.CacheIdentity {
+            .init(vendor: vendor, device: device, driverVersion: driver, uuid: [UInt8](repeating: uuid, count: 16))
+        }
+        let changes: [(String, (inout Parts) throws -> Void)] = [
+            ("vendor", { $0.identity = identity(vendor: 7002) }), ("device", { $0.identity = identity(device: 3) }),
+            ("driver", { $0.identity = identity(driver: 4) }), ("uuid", { $0.identity = identity(uuid: 8) }),
+            ("precision", { $0.precision = .float16 }), ("shaders", { $0.shaders = "others" }),
+            ("layers", { $0.model = $0.model.replacingGraph(try twoLayers(dilation: 1)) }),
+            ("dilation", { $0.model = $0.model.replacingGraph(try twoLayers(dilation: 2)) }),
+            ("activation", { $0.model = $0.model.replacingGraph(try twoLayers(dilation: 2, .relu6)) }),
+            ("residual", { $0.model = $0.model.replacingGraph(try twoLayers(dilation: 2, .relu6, residual: true)) }),
+        ]
+        try withScratchFolder { folder in
+            Parts().record(folder).notePassed()
+            #expect(Parts().record(folder).isPassed && Parts().record(nil).isPassed)
+            for (name, change) in changes {
+                var parts = Parts()
+                try change(&parts)
+                // Neither in this process nor in the file.
+                #expect(!parts.record(folder).isPassed, "\(name) is no part of the key")
+                parts.record(nil).notePassed()
+                #expect(parts.record(nil).isPassed)
+            }
+            #expect(Parts().record(folder).isPassed)
+        }
+    }
+
+    /// A network of the test model's input and output.
+    private func twoLayers(dilation: Int, _ activation: Activation = .relu, residual: Bool = false) throws -> Graph {
+        let original = VulkanTests.model.graph
+        let (picture, scores) = (original.shape(of: original.inputs[0]), original.shape(of: original.outputs[0]))
+        var random = SeededGenerator(seed: 4)
+        var graph = Graph(name: original.name)
+        let input = graph.addInput("picture", picture)
+        func convolution(_ from: Int, _ to: Int, _ dilation: Int) -> Convolution {
+            Convolution(
+                weights: random.weights([to, from, 3, 3], fanIn: from * 9), bias: random.bias(to),
+                dilation: Extent(dilation), padding: Padding(dilation))
+        }
+        let first = try graph.append("a", .convolution(convolution(picture.channels, 8, 1)), [input])
+        let second = try graph.append(
+            "b", .convolution(convolution(8, 8, dilation)), [first], activation: activation,
+            residual: residual ? first : nil)
+        graph.outputs = [try graph.append("c", .convolution(convolution(8, scores.channels, 1)), [second])]
+        return graph
+    }
+
+    @Test("Memory that was taken for a picture that is too large is let go", arguments: 0..<4)
+    func memoryOfLargePicture(after: Int) throws {
+        let faults = FaultInjector()
+        let backend = VulkanBackend(try TestDevice.open(faults: faults), precision: .float32)
+        let runner = VulkanRunner(PictureNetwork(backend, model: VulkanTests.model), on: backend)
+        let request = try MaskRequest(ImageSegmenterOptions(), of: ModelOutput(VulkanTests.model))
+        let small = try VulkanTests.picture(width: 70, height: 70)
+        let large = try VulkanTests.picture(width: 300, height: 200)
+        _ = try runner.segment(small, request)
+        let before = faults.allocationCount
+        var shortage = FaultInjector.Fault.outOfDeviceMemory(at: "vkAllocateMemory", after: after)
+        shortage.times = 1
+        faults.inject(shortage)
+        #expect(throws: PictureTooLarge.self) { try runner.segment(large, request) }
+        #expect(faults.injectedCount == 1)
+        #expect(faults.allocationCount == before)
+        _ = try runner.segment(large, request)
+        #expect(faults.allocationCount > before)
     }
 
     @Test("A wrong answer to the self-check is a failure")
@@ -231,7 +315,8 @@ struct FaultTests {
             let reader = open(path, O_RDONLY | O_NONBLOCK)
             defer { close(reader) }
             let record = SelfCheckRecord(
-                folder: folder, model: VulkanTests.model, identity: identity, precision: .float32)
+                folder: folder, model: VulkanTests.model, identity: identity, precision: .float32,
+                shaders: "some")
             #expect(!record.isPassed)
             record.notePassed()
             #expect(record.isPassed)

@@ -19,10 +19,10 @@ package struct EngineChoice {
     /// - Parameters:
     ///   - device: The choice that the options lead to, where it has been made. Nil: it is made here.
     ///   - faults: Makes Vulkan calls fail, for tests.
-    ///   - shaders: Others than the project's, for tests; then nothing is remembered of the self-check.
+    ///   - shaders: Others than the project's, for tests.
     package init(
         model: Model, options: BaseOptions, on device: DeviceChoice? = nil, faults: FaultInjector? = nil,
-        shaders: ShaderLibrary? = nil
+        shaders: ShaderLibrary = .shared
     ) throws(ImageSegmenterError) {
         let choice = if let device { device } else { try DeviceChoice(options.device, faults: faults) }
         reason = choice.reason

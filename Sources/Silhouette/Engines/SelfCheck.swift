@@ -21,15 +21,21 @@ package struct SelfCheck {
     private let precision: StoragePrecision
     private let record: SelfCheckRecord?
 
-    /// - Parameter identity: The device and driver. Nil: nothing is remembered.
-    package init(_ model: Model, _ options: BaseOptions, identity: PhysicalDevice.CacheIdentity?)
-        throws(ImageSegmenterError)
-    {
+    /// - Parameters:
+    ///   - identity: The device and driver. Nil: nothing is remembered.
+    ///   - shaders: What the device runs.
+    package init(
+        _ model: Model, _ options: BaseOptions, identity: PhysicalDevice.CacheIdentity?,
+        shaders: ShaderLibrary = .shared
+    ) throws(ImageSegmenterError) {
         self.model = model
         self.options = options
         precision = options.precision
         let (folder, precision) = (options.shaderCacheFolder, precision)
-        record = identity.map { SelfCheckRecord(folder: folder, model: model, identity: $0, precision: precision) }
+        record = identity.map {
+            SelfCheckRecord(
+                folder: folder, model: model, identity: $0, precision: precision, shaders: shaders.digest)
+        }
 
         var everything = ImageSegmenterOptions()
         everything.shouldOutputCategoryMask = model.labels.count <= 256

@@ -16,16 +16,22 @@ package struct SelfCheckRecord {
     private let path: String?
     private let key: String
 
-    /// - Parameter folder: Where compiled shaders are kept; nil for nowhere.
-    package init(folder: String?, model: Model, identity: PhysicalDevice.CacheIdentity, precision: StoragePrecision) {
+    /// - Parameters:
+    ///   - folder: Where compiled shaders are kept; nil for nowhere.
+    ///   - shaders: The digest of the shaders.
+    package init(
+        folder: String?, model: Model, identity: PhysicalDevice.CacheIdentity, precision: StoragePrecision,
+        shaders: String
+    ) {
         path = folder.map { $0 + "/self-checks.txt" }
         var hash = FNV1a()
-        hash.add("\(identity.vendor) \(identity.device) \(identity.driverVersion) \(identity.uuid) \(precision)")
+        hash.add(
+            "\(identity.vendor) \(identity.device) \(identity.driverVersion) \(identity.uuid) \(precision) \(shaders)")
         // The kernels in use depend on the layers and their shapes. Tuning may choose others later, but only such that it has seen
         // give the same bytes.
         hash.add(ModelSummary(model).layerTable)
         hash.add("\(model.input.shape) \(model.outputKind)")
-        // Another build has other shaders.
+        // Another build may run the same shaders on other memory.
         var program = stat()
         if stat("/proc/self/exe", &program) == 0 { hash.add("\(program.st_size) \(program.st_mtim.tv_sec)") }
         key = hash.digits

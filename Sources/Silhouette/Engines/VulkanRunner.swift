@@ -24,7 +24,7 @@ package final class VulkanRunner: FrameRunner {
     private static let byteLimit = 1 << 30
 
     /// - Parameter network: The model's, on a device.
-    init(_ network: PictureNetwork, on backend: VulkanBackend) {
+    package init(_ network: PictureNetwork, on backend: VulkanBackend) {
         self.network = network
         self.backend = backend
         deviceName = backend.deviceName
@@ -110,17 +110,17 @@ extension VulkanRunner {
     /// Opens a device, puts the model on it, and has the two checked where they have not met before.
     static func start(
         _ model: Model, _ options: BaseOptions, on physical: PhysicalDevice, of instance: VulkanInstance,
-        shaders: ShaderLibrary?
+        shaders: ShaderLibrary
     ) throws -> VulkanRunner {
         let backend = VulkanBackend(
             try LogicalDevice(physical, instance: instance), precision: options.precision,
-            shaders: shaders ?? .shared, cacheFolder: options.shaderCacheFolder,
+            shaders: shaders, cacheFolder: options.shaderCacheFolder,
             tuning: options.tuning ?? .standard(for: physical.kind))
         let network = PictureNetwork(backend, model: model)
         try network.tune()
         let runner = VulkanRunner(network, on: backend)
         // With a runner of its own, so that nothing of the check is kept.
-        try SelfCheck(model, options, identity: shaders == nil ? physical.cacheIdentity : nil)
+        try SelfCheck(model, options, identity: physical.cacheIdentity, shaders: shaders)
             .runOnce { other in
                 VulkanRunner(other.map { PictureNetwork(backend, model: $0) } ?? network, on: backend)
             }

@@ -3,7 +3,7 @@ import ModelGraph
 import VulkanCompute
 
 /// Runs one convolution alone, on scratch memory, in one variant after another.
-final class LayerTimer: LayerTiming {
+package final class LayerTimer: LayerTiming {
     private let alone: Graph
     private let shape: ConvolutionShape
     private let settings: PlanSettings
@@ -26,7 +26,9 @@ final class LayerTimer: LayerTiming {
     /// - Parameters:
     ///   - alone: A graph of one convolution.
     ///   - pipelines: Where variants are compiled.
-    init(_ alone: Graph, _ settings: PlanSettings, _ device: LogicalDevice, _ pipelines: PipelineStore)
+    package init(
+        _ alone: Graph, _ settings: PlanSettings, _ device: LogicalDevice, _ pipelines: PipelineStore
+    )
         throws(VulkanError)
     {
         guard let shape = ConvolutionShape(alone.layers[0], in: alone, batch: settings.batch) else {
@@ -44,7 +46,7 @@ final class LayerTimer: LayerTiming {
         fillPattern()
     }
 
-    func seconds(_ variant: KernelVariant) throws(VulkanError) -> Double? {
+    package func seconds(_ variant: KernelVariant) throws(VulkanError) -> Double? {
         var settings = settings
         settings.variants = [shape: variant]
         let bound = try BoundPlan(DispatchPlan(alone, settings: settings), device: device, pipelines: pipelines)
