@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 #include <spawn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // Functions of the GNU C library that its headers hide from Swift: for starting programs ...
 extern int pipe2(int *, int);
@@ -12,6 +14,13 @@ extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *
 
 // ... and for naming a thread.
 extern int pthread_setname_np(pthread_t, const char *);
+
+// Limits what another program of this user may take from now on; the resource is RLIMIT_DATA or the like. 0, or -1. Of time,
+// a program is told by SIGXCPU at `most`, and ended at `end`.
+static inline int silhouette_limit(pid_t id, int resource, unsigned long long most, unsigned long long end) {
+    struct { unsigned long long soft, hard; } limit = {most, end};
+    return (int)syscall(SYS_prlimit64, id, resource, &limit, 0);
+}
 
 // Tells the processor that the caller waits in a loop.
 static inline void silhouette_pause(void) {

@@ -72,8 +72,9 @@ package final class PreviewServer: Sendable {
     }
 
     private static func address(_ options: ServerOptions, port: Int) -> String {
-        var host = options.host.contains(":") ? "[\(options.host)]" : options.host
-        if options.host == "0.0.0.0" || options.host == "::" { host = hostName() }
+        let address = AccessRules.canonical(options.host) ?? options.host
+        let isEverywhere = address == "0.0.0.0" || address == "::"
+        let host = isEverywhere ? hostName() : address.contains(":") ? "[\(address)]" : address
         let token = options.token.map { "?token=\($0)" } ?? ""
         return "\(options.tls == nil ? "http" : "https")://\(host):\(port)/\(token)"
     }

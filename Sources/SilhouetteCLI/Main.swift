@@ -15,6 +15,11 @@ struct Main {
     }
 
     private static func run(_ arguments: [String]) -> ExitCode {
+        // Swift reads them there.
+        guard !CommandLine.arguments.isEmpty else {
+            Console.report("silhouette: the command line cannot be read: /proc is not mounted")
+            return .failure
+        }
         guard let name = arguments.first else {
             Console.report(overview)
             return .usage

@@ -39,8 +39,10 @@ package struct ChildProcess: ~Copyable {
     /// - Parameters:
     ///   - arguments: Its name, and what follows it.
     ///   - open: Descriptors that it gets as 3, 4 and so on.
+    ///   - limits: What it may take.
     package init(
-        _ arguments: [String], input: Stream = .nothing, output: Stream = .pipe, open: [Int32] = []
+        _ arguments: [String], input: Stream = .nothing, output: Stream = .pipe, open: [Int32] = [],
+        limits: ChildLimits = ChildLimits()
     ) throws(VideoError) {
         var pipes = Pipes()
         let inputEnds = try pipes.ends(of: input, isInput: true)
@@ -107,6 +109,7 @@ package struct ChildProcess: ~Copyable {
                     : "\(program) does not start: \(systemErrorText(failure))"
                         + (failure == EAGAIN ? "; ulimit -u or the container's limits are too low" : ""))
         }
+        limits.impose(on: id)
         pipes.keepOurs()
         self.id = id
         self.input = inputEnds.ours
@@ -120,6 +123,9 @@ package struct ChildProcess: ~Copyable {
         input = -1
     }
 
+    /// Ends the program at once.
+    package func kill() { Glibc.kill(id, SIGKILL) }
+
     /// Waits until the program has ended.
     package mutating func wait() -> ChildEnding {
         precondition(isRunning, "a program ends once")
@@ -130,7 +136,7 @@ package struct ChildProcess: ~Copyable {
 
     deinit {
         if isRunning {
-            kill(id, SIGKILL)
+            kill()
             _ = Self.waitFor(id)
         }
         for descriptor in [input, output, errors] where descriptor >= 0 { close(descriptor) }

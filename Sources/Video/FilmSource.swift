@@ -98,20 +98,22 @@ package struct ReadingOptions: Equatable, Sendable {
 
 extension FilmSource {
     /// Files only: what a playlist names is not fetched from the network.
-    private static let protocols = ["-protocol_whitelist", "file,pipe"]
+    static let protocols = ["-protocol_whitelist", "file,pipe"]
 
     /// What the programs of ffmpeg have to be told to open it.
     func arguments(_ options: ReadingOptions) -> [String] {
         let rate = options.inputRate.map { ["-framerate", plain($0)] } ?? []
+        // Before there is memory for it: a picture may say anything of its size, and a later one something else.
+        let most = ["-max_pixels", "\(options.maxPixels)"]
         switch self {
-        case .file(let path): return Self.protocols + ["-i", "file:" + path]
-        case .pipe: return Self.protocols + ["-i", "pipe:0"]
+        case .file(let path): return Self.protocols + most + ["-i", "file:" + path]
+        case .pipe: return Self.protocols + most + ["-i", "pipe:0"]
         case .sequence(let path):
             let first = NumberedName(path)?.firstNumber() ?? 0
-            return ["-f", "image2"] + rate + ["-start_number", "\(first)", "-i", "file:" + path]
+            return ["-f", "image2"] + rate + most + ["-start_number", "\(first)", "-i", "file:" + path]
         case .camera(let path):
             let size = options.cameraSize.map { ["-video_size", "\($0.width)x\($0.height)"] } ?? []
-            return ["-f", "v4l2"] + size + rate + ["-i", path]
+            return ["-f", "v4l2"] + size + rate + most + ["-i", path]
         }
     }
 }
@@ -161,7 +163,7 @@ package final class Film: Sendable {
         var child = try ChildProcess(
             ["ffprobe", "-v", "error", "-of", "flat", "-show_entries", VideoInfo.probedEntries]
                 + source.arguments(options),
-            input: feed == nil ? .nothing : .pipe)
+            input: feed == nil ? .nothing : .pipe, limits: .probing(maxPixels: options.maxPixels))
         let complaints = try Complaints(of: child.errors)
         try feed?.begin(into: child.input)
         // The feed has a copy of its own, which it closes where the input ends: the program is not to wait for this one.
@@ -169,8 +171,17 @@ package final class Film: Sendable {
         var stream = ByteStream(descriptor: child.output)
         var text: [UInt8] = []
         // What it tells of a film fits many times over.
-        while text.count < 1 << 20, let byte = try stream.next() { text.append(byte) }
+        let textLimit = 1 << 20
+        while text.count <= textLimit, let byte = try stream.next() { text.append(byte) }
+        // Nobody would read the rest, and it would wait for that.
+        if text.count > textLimit { child.kill() }
         let ending = child.wait()
+        guard text.count <= textLimit else {
+            throw VideoError("\(source.name): cannot be read as video: it has more than 1 MiB of streams and tags")
+        }
+        if case .signalled(SIGXCPU) = ending {
+            throw VideoError("\(source.name): cannot be read as video: what is in it is not found out within a minute")
+        }
         if let info = VideoInfo(probed: String(decoding: text, as: UTF8.self)) { return info }
         let complaint = complaints.first
         if feed?.isEmpty == true { throw VideoError("\(source.name): nothing could be read: there is nothing in it") }

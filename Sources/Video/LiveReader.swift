@@ -29,6 +29,9 @@ package final class LiveReader {
         case notWanted
     }
 
+    /// Pixels of a picture before it is made smaller: more than those of 8K.
+    private static let pixelLimit = 40_000_000
+
     /// How long it waits for bytes before it asks again whether they are wanted, in milliseconds.
     private static let patience: Int32 = 100
 
@@ -50,10 +53,11 @@ package final class LiveReader {
         _ source: Source, widthLimit: Int, rateLimit: Int, fileByteLimit: Int, isWanted: @escaping () -> Bool
     ) throws(VideoError) {
         // `file:` keeps ffmpeg from taking a name for an address.
+        let most = ["-max_pixels", "\(Self.pixelLimit)"]
         let input =
             switch source {
-            case .film(let path): ["-re", "-stream_loop", "-1", "-i", "file:" + path]
-            case .camera(let path): ["-f", "v4l2", "-i", path]
+            case .film(let path): FilmSource.protocols + most + ["-re", "-stream_loop", "-1", "-i", "file:" + path]
+            case .camera(let path): ["-f", "v4l2"] + most + ["-i", path]
             }
         try self.init(
             ["ffmpeg", "-nostdin", "-hide_banner", "-v", "error"] + input + [
@@ -65,7 +69,7 @@ package final class LiveReader {
 
     /// Starts a program that writes NUT to its standard output.
     package init(_ arguments: [String], fileByteLimit: Int, isWanted: @escaping () -> Bool) throws(VideoError) {
-        child = try ChildProcess(arguments)
+        child = try ChildProcess(arguments, limits: .decoding(pixelCount: Self.pixelLimit))
         complaints = try Complaints(of: child.errors)
         self.fileByteLimit = fileByteLimit
         let (descriptor, end) = (child.output, end)

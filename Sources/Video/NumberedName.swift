@@ -35,13 +35,18 @@ package struct NumberedName: Equatable, Sendable {
     }
 
     /// The smallest number of a file that is there.
-    func firstNumber() -> Int? {
+    func firstNumber() -> Int? { numbers().min() }
+
+    /// The files that are there.
+    package func files() -> [String] { numbers().map(path) }
+
+    private func numbers() -> [Int] {
         let slash = start.lastIndex(of: "/").map(start.index(after:)) ?? start.startIndex
         let prefix = start[slash...]
         let folder = start[..<slash]
-        guard let directory = opendir(folder.isEmpty ? "." : String(folder)) else { return nil }
+        guard let directory = opendir(folder.isEmpty ? "." : String(folder)) else { return [] }
         defer { closedir(directory) }
-        var smallest: Int?
+        var numbers: [Int] = []
         while let entry = readdir(directory) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
@@ -51,8 +56,8 @@ package struct NumberedName: Equatable, Sendable {
             guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(digits),
                 path(number).hasSuffix(name)
             else { continue }
-            smallest = min(smallest ?? number, number)
+            numbers.append(number)
         }
-        return smallest
+        return numbers
     }
 }

@@ -48,7 +48,8 @@ package final class VideoReader: @unchecked Sendable {
         self.film = film
         child = try ChildProcess(
             Self.arguments(film, sound), input: film.feed == nil ? .nothing : .pipe,
-            open: sound.map { [$0.descriptor] } ?? [])
+            open: sound.map { [$0.descriptor] } ?? [],
+            limits: .decoding(pixelCount: film.info.width * film.info.height))
         complaints = try Complaints(of: child.errors)
         try film.feed?.goOn(into: child.input)
         child.closeInput()

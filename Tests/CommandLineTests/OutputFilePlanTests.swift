@@ -121,21 +121,4 @@ struct OutputPlanTests {
             #expect(throws: UsageError.self) { try expandInputs(["\(folder)/empty"]) }
         }
     }
-
-    @Test("An output that would replace a photograph is refused, whatever it is called")
-    func ownInputs() throws {
-        try withScratchFolder { folder in
-            try makeFile("\(folder)/a.png")
-            let inputs = [Input("\(folder)/a.png")]
-            let plan = try OutputFilePlan(
-                inputs: inputs, kind: .mask, destination: .folder("\(folder)/./"), classNames: [])
-            #expect(throws: UsageError.self) { try requireInputsUntouched(inputs, plan) }
-            #expect(throws: UsageError.self) {
-                try requireInputsUntouched([Input("-")], background: "\(folder)//a.png", plan)
-            }
-            let other = try OutputFilePlan(
-                inputs: inputs, kind: .mask, destination: .folder("\(folder)/x"), classNames: [])
-            #expect(throws: Never.self) { try requireInputsUntouched(inputs, other) }
-        }
-    }
 }

@@ -186,6 +186,28 @@ struct SegmentProgramTests {
         }
     }
 
+    @Test("A photograph by standard input, and the model, are not replaced either")
+    func readFiles() throws {
+        try withScratchFolder { folder in
+            for (script, lost) in [
+                (
+                    "cp '\(Program.picture)' t.png; \"$0\" segment -m '\(Program.model)' -d cpu - -o t.png < t.png",
+                    "photograph"
+                ),
+                (
+                    "cp '\(Program.model)' m; ln -s m m.png; \"$0\" segment -m m -d cpu '\(Program.picture)' -o m.png",
+                    "model"
+                ),
+            ] {
+                let outcome = try Program.run(executable: "/bin/sh", ["-c", script, Program.path], in: folder)
+                #expect(outcome.exitCode == 2)
+                #expect(outcome.errors.contains("would replace the \(lost)"), "\(outcome.errors)")
+            }
+            let read = try ["t.png", "m"].map { try Data(contentsOf: URL(filePath: "\(folder)/\($0)")) }
+            #expect(try read == [Program.picture, Program.model].map { try Data(contentsOf: URL(filePath: $0)) })
+        }
+    }
+
     @Test("Standard input and output, and nothing else on standard output")
     func streams() throws {
         try withScratchFolder { folder in

@@ -142,7 +142,8 @@ struct ServeTests {
         arguments: [
             (["--port", "70000"], 2), (["--token", "short"], 2), (["--token", "spaces in it"], 2), (["x"], 2),
             (["--tls-key", "x"], 2), (["--token", "longenough", "--token-file", "x"], 2),
-            (["--allow-origin", "example.org"], 2),
+            (["--allow-origin", "example.org"], 2), (["--allow-origin", "http://a\r\nb"], 2),
+            (["--allow-origin", "http://u@a"], 2), (["--allow-origin", "http://a:99999"], 2),
             (["--web", "absent"], 1), (["--host", "example.org"], 1), (["--source", "absent.mkv", "--web", "web"], 1),
             (["--token-file", "absent"], 1), (["--web", "web", "--host", "203.0.113.1"], 1),
         ] as [([String], Int32)])

@@ -54,6 +54,56 @@ struct VideoTests {
         }
     }
 
+    @Test("A film with more tags than anybody reads is refused, and not waited for", .timeLimit(.minutes(2)))
+    func longTags() throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4", sound: false)
+            let tag = String(repeating: "z", count: 120_000)
+            func ffmpeg(_ arguments: [String]) throws {
+                let outcome = try Program.run(
+                    executable: "/usr/bin/env", ["ffmpeg", "-v", "error", "-y"] + arguments, in: folder)
+                try #require(outcome.exitCode == 0, "\(outcome.errors)")
+            }
+            let tags = (0..<10).flatMap { ["-map", "0:v", "-metadata:s:v:\($0)", "alpha_mode=\(tag)"] }
+            try ffmpeg(["-i", "a.mp4"] + tags + ["-c", "copy", "b.mkv"])
+            try ffmpeg(["-i", "b.mkv", "-map", "0", "-map", "0", "-map", "0", "-c", "copy", "c.mkv"])
+            let outcome = try video("c.mkv", "-o", "d.mkv", in: folder)
+            #expect(outcome.exitCode == 1)
+            #expect(
+                outcome.errors
+                    == "silhouette video: c.mkv: cannot be read as video: it has more than 1 MiB of streams and tags\n")
+        }
+    }
+
+    @Test("What is read is never replaced, whatever it is called")
+    func inputsUntouched() throws {
+        try withScratchFolder { folder in
+            try film("\(folder)/a.mp4", sound: false)
+            #expect(try video("a.mp4", "-o", "f-%05d.png", in: folder).exitCode == 0)
+            symlink(".", "\(folder)/here")
+            try FileManager.default.copyItem(atPath: "\(folder)/f-00003.png", toPath: "\(folder)/one-00003.png")
+            try FileManager.default.copyItem(atPath: Program.model, toPath: "\(folder)/model.mp4")
+            func files() throws -> [Data] {
+                try fileNames(in: folder).filter { $0 != "here" }.map {
+                    try Data(contentsOf: URL(filePath: "\(folder)/\($0)"))
+                }
+            }
+            let before = try files()
+            for arguments in [
+                ["f-%05d.png", "-o", "f-%05d.png"], ["f-%05d.png", "-o", "./f-%05d.png"],
+                ["f-%05d.png", "-o", "here/f-%05d.png"],
+                ["one-00003.png", "-o", "one-%05d.png"],
+                ["a.mp4", "--background", "one-00003.png", "-o", "one-%05d.png"],
+                ["a.mp4", "-o", "./a.mp4"], ["a.mp4", "-o", "model.mp4", "-m", "model.mp4"],
+            ] {
+                let outcome = try Program.run(["video", "-m", Program.model, "-d", "cpu"] + arguments, in: folder)
+                #expect(outcome.exitCode == 2, "\(arguments): \(outcome.errors)")
+                #expect(outcome.errors.contains("would replace"), "\(arguments): \(outcome.errors)")
+            }
+            #expect(try files() == before)
+        }
+    }
+
     @Test("Numbered pictures out and in again")
     func pictures() throws {
         try withScratchFolder { folder in

@@ -37,6 +37,23 @@ struct AccessRulesTests {
         }
     }
 
+    @Test("An address counts however it is written")
+    func spellings() {
+        for (written, canonical, isLoopback) in [
+            ("0:0:0:0:0:0:0:0", "::", false), ("::0", "::", false), ("0:0:0:0:0:0:0:1", "::1", true),
+            ("::ffff:127.0.0.1", "127.0.0.1", true), ("FE80::0:1", "fe80::1", false), ("127.0.0.1", "127.0.0.1", true),
+        ] {
+            #expect(AccessRules.canonical(written) == canonical)
+            #expect(AccessRules.isLoopback(written) == isLoopback, "\(written)")
+            let name = canonical.contains(":") ? "[\(canonical)]" : canonical
+            #expect(rules(written).allows(host: "\(name):8420"), "\(written)")
+        }
+        for written in ["0", "2130706433", "127.1", "localhost", "::g", ""] {
+            #expect(AccessRules.canonical(written) == nil, "\(written)")
+        }
+        #expect(rules("::0").allows(host: "192.168.0.17:8420"))
+    }
+
     @Test("The standard port may be left out")
     func standardPort() {
         #expect(rules(port: 443, tls: true).allows(host: "127.0.0.1"))

@@ -133,6 +133,14 @@ struct HTTPTests {
             #expect(try post("").fields["content-type"] == "image/jpeg")
             #expect(try picture(try post("", ["Accept": "image/webp, image/*;q=0.5"])).size == labels.size)
             #expect(try post("", ["Accept": "image/webp, image/*;q=0.5"]).fields["content-type"] == "image/webp")
+            // A closer name counts before a wider one, and no type at all is any.
+            for (accepted, type) in [
+                ("image/jpeg;q=0, */*", "image/png"), ("image/*;q=0.1, image/webp;q=0", "image/jpeg"),
+                ("", "image/jpeg"),
+                ("image/webp;q=0.2, image/png;q=0.3", "image/png"),
+            ] {
+                #expect(try post("", ["Accept": accepted]).fields["content-type"] == type, "\(accepted)")
+            }
             #expect(try picture(try post("?output=cutout&class=person")).format == .rgba)
             #expect(try picture(try post("?output=confidence&class=person&class=8")).size == labels.size)
             let chosen = try #require(labels.bytes.first { $0 != 0 })
@@ -210,6 +218,7 @@ struct HTTPTests {
             #expect(response.status == 400 && response.text.contains(words), "\(query): \(response.text)")
         }
         #expect(try status("?output=mask", ["Accept": "text/html"], body: file) == 406)
+        #expect(try status("?output=mask", ["Accept": "text/html, image/*;q=0"], body: file) == 406)
         #expect(try status("", body: file) == 413)
         #expect(
             try TestClient(port: server.port).request("POST", "/api/segment", body: file).text

@@ -62,6 +62,22 @@ struct ChildProcessTests {
         #expect(error?.description.contains("silhouette-absent is needed and not installed") == true)
     }
 
+    @Test("Memory and time of a processor are limited")
+    func limits() throws {
+        let command = ["sh", "-c", "sleep 0.3; head -c 300000000 /dev/zero | tail -c 300000000 | wc -c"]
+        var free = try ChildProcess(command)
+        #expect(text(free.output) == "300000000\n")
+        #expect(free.wait() == .exited(0))
+        // A shell's pipes run in processes of their own, which take its limits over.
+        var bounded = try ChildProcess(command, limits: ChildLimits(memoryByteCount: 100 << 20))
+        #expect(text(bounded.output) == "0\n")
+        #expect(text(bounded.errors).contains("memory"))
+        _ = bounded.wait()
+
+        var busy = try ChildProcess(["sh", "-c", "while :; do :; done"], limits: ChildLimits(processorSeconds: 1))
+        #expect(busy.wait() == .signalled(SIGXCPU))
+    }
+
     @Test("One that goes on is ended when nobody holds it any more")
     func end() throws {
         let id: pid_t

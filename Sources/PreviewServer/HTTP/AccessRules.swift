@@ -1,3 +1,4 @@
+import Glibc
 import WebProtocol
 
 /// Who may connect, by what a browser says of itself and by a token.
@@ -24,6 +25,7 @@ package struct AccessRules: Sendable {
         scheme = usesTLS ? "https" : "http"
         self.port = port
         self.token = token
+        let host = Self.canonical(host) ?? host
         let isEverywhere = host == "0.0.0.0" || host == "::"
         takesAnyAddress = isEverywhere
         var names = [host.contains(":") ? "[\(host)]" : host]
@@ -40,7 +42,24 @@ package struct AccessRules: Sendable {
 
     /// Whether only this machine reaches an address.
     package static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        let host = canonical(host) ?? host
+        return host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+
+    /// An address as browsers write it: `::` for `0:0:0:0:0:0:0:0`, `127.0.0.1` for `::ffff:127.0.0.1`. Nil: it is none.
+    package static func canonical(_ host: String) -> String? {
+        // The system reads "0" and "2130706433" as addresses, too, and no browser does.
+        var four = in_addr()
+        if inet_pton(AF_INET, host, &four) == 1 { return host }
+        var six = in6_addr()
+        guard inet_pton(AF_INET6, host, &six) == 1 else { return nil }
+        let bytes = withUnsafeBytes(of: &six) { Array($0) }
+        if bytes.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255] {
+            return bytes.suffix(4).map { "\($0)" }.joined(separator: ".")
+        }
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard inet_ntop(AF_INET6, &six, &text, socklen_t(text.count)) != nil else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Whether `Host` is one of the server's own names.

@@ -203,15 +203,19 @@ final class SegmentEndpoint: Sendable {
 
     /// The format that the client likes best. Nil: it takes none.
     private static func format(of output: Output, accepted: String) -> ImageFormat? {
-        var best: (format: ImageFormat, quality: Double)?
-        for entry in accepted.split(separator: ",") {
+        // A field without a type says nothing.
+        guard accepted.contains(where: { !$0.isWhitespace && $0 != "," }) else { return output.formats.first }
+        let wishes = accepted.split(separator: ",").compactMap { entry -> (type: String, quality: Double)? in
             let parts = entry.split(separator: ";").map { $0.filter { !$0.isWhitespace }.lowercased() }
-            guard let type = parts.first else { continue }
-            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
-            let format =
-                type == "*/*" || type == "image/*"
-                ? output.formats.first : output.formats.first { type == "image/" + word($0) }
-            if let format, quality > best?.quality ?? 0 { best = (format, quality) }
+            guard let type = parts.first else { return nil }
+            return (type, parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1)
+        }
+        var best: (format: ImageFormat, quality: Double)?
+        for format in output.formats {
+            // The closest name counts, also where it says that this one is not wanted: RFC 9110, 12.5.1.
+            let names = ["image/" + word(format), "image/*", "*/*"]
+            let wish = names.lazy.compactMap { name in wishes.first { $0.type == name } }.first
+            if let quality = wish?.quality, quality > best?.quality ?? 0 { best = (format, quality) }
         }
         return best?.format
     }

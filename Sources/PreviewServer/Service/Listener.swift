@@ -13,10 +13,7 @@ struct Listener: ~Copyable {
     ///
     /// - Throws: `ServerError`, one line that says what to do.
     init(host: String, port: Int) throws(ServerError) {
-        let host = host == "localhost" ? "127.0.0.1" : host
-        // The system reads "0" and "2130706433" as addresses, too, and no browser does.
-        var scratch = in6_addr()
-        guard inet_pton(AF_INET, host, &scratch) == 1 || inet_pton(AF_INET6, host, &scratch) == 1 else {
+        guard let host = AccessRules.canonical(host == "localhost" ? "127.0.0.1" : host) else {
             throw ServerError("--host is an address like 127.0.0.1, ::1 or 0.0.0.0, not '\(host)'")
         }
         var hints = addrinfo()

@@ -44,9 +44,9 @@ package struct SelfCheckRecord {
     package func notePassed() {
         _ = Self.passedHere.withLock { $0.insert(key) }
         guard let path else { return }
-        // What has the name may be a pipe: opening one to write waits for a reader.
+        // What has the name may be a pipe: opening one to write waits for a reader. Or a link, and where that leads is not ours.
         var status = stat()
-        guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return }
+        guard lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return }
         let text = (lines.suffix(Self.lineLimit - 1) + [key]).map { $0 + "\n" }.joined()
         try? OutputFile.write(Array(text.utf8), to: path)
     }

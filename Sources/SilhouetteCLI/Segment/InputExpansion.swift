@@ -86,38 +86,6 @@ package func destination(_ path: String?, isBatch: Bool) throws(UsageError) -> O
     }
 }
 
-/// Refuses outputs that would replace a photograph that is yet to be read, or the background's picture.
-package func requireInputsUntouched(
-    _ inputs: [Input], background: String? = nil, _ plan: OutputFilePlan
-) throws(UsageError) {
-    let backgroundFile = background.flatMap { FileIdentity($0) }
-    var identities: [FileIdentity: Input] = [:]
-    for input in inputs where input.path != "-" {
-        if let identity = FileIdentity(input.path) { identities[identity] = input }
-    }
-    for path in (plan.files ?? []).joined() {
-        guard let identity = FileIdentity(path) else { continue }
-        if identity == backgroundFile {
-            throw UsageError("\(path) would replace the background's picture; choose another name with -o")
-        }
-        guard let input = identities[identity] else { continue }
-        throw UsageError("\(path) would replace the photograph \(input.displayName); choose another folder with -o")
-    }
-}
-
-/// Tells files apart whatever they are called.
-private struct FileIdentity: Hashable {
-    let device: UInt
-    let number: UInt
-
-    init?(_ path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        device = UInt(status.st_dev)
-        number = UInt(status.st_ino)
-    }
-}
-
 /// Makes a folder and those above it that do not exist.
 ///
 /// - Returns: The reason where it failed.

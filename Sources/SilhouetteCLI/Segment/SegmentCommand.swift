@@ -9,16 +9,23 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
     let isBatch = inputs.count > 1 || PathKind(settings.inputs[0]) == .folder
     let destination = try destination(settings.destination, isBatch: isBatch)
 
+    var read = ReadFiles()
+    for input in inputs {
+        let use = "the photograph \(input.displayName)"
+        if input.path == "-" { read.addStandardInput(use) } else { read.add(input.path, use) }
+    }
+    if let path = settings.effects.background?.path { read.add(path, "the background's picture") }
     func plan(_ classNames: [String]) throws(UsageError) -> OutputFilePlan {
         let plan = try OutputFilePlan(
             inputs: inputs, kind: settings.output, destination: destination, classNames: classNames)
-        try requireInputsUntouched(inputs, background: settings.effects.background?.path, plan)
+        try read.requireUntouched(by: (plan.files ?? []).joined())
         return plan
     }
     // Only the names of confidences depend on the model; other mistakes are told before one is looked for.
     if settings.output != .confidence { _ = try plan([]) }
 
     let location = try ModelLocator(searchesCache: true).locate(settings.model)
+    read.add(location.path, "the model")
     let model = try Model(path: location.path)
     let classes = try chosenClasses(
         keeping: settings.classes, dropping: settings.droppedClasses, in: model.labels)

@@ -153,10 +153,19 @@ func checkedToken(_ text: String) throws(UsageError) -> String {
     return text
 }
 
+/// A host and the digits after its last colon, outside the brackets of an IPv6 address.
+private func portSeparated(_ host: Substring) -> (name: Substring, port: Substring?) {
+    guard let colon = host.lastIndex(of: ":"), !host[colon...].contains("]") else { return (host, nil) }
+    return (host[..<colon], host[host.index(after: colon)...])
+}
+
 private func checkedOrigin(_ text: String) throws(UsageError) -> String {
     for scheme in ["http://", "https://"] where text.hasPrefix(scheme) {
+        // As browsers send it: no name with a password, no path, no port that there cannot be.
         let host = text.dropFirst(scheme.count)
-        if !host.isEmpty, !host.contains("/"), !host.contains(" ") { return text }
+        let (name, port) = portSeparated(host)
+        let isName = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !"/?#@\\\"<>".utf8.contains($0) }
+        if isName, port.map({ UInt16($0) != nil }) ?? true { return text }
     }
     throw UsageError("needs an origin like https://example.org, without a path, not '\(text)'")
 }

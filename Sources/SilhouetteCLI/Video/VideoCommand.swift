@@ -9,12 +9,19 @@ func video(_ settings: VideoSettings) throws -> ExitCode {
     let destination = try FilmDestination(settings)
     let source = try FilmSource(path: settings.inputs[0])
     try settings.reading.check(for: source)
-    try requireInputUntouched(source, destination)
-    let backgrounds = [settings.backgroundVideo, settings.effects.background?.path].compactMap { $0 }
-    for path in backgrounds { try requireInputUntouched(.file(path), destination) }
+    if case .camera(let from) = source, case .camera(let to) = destination, isSameDevice(from, to) {
+        throw UsageError("\(from) would be written to while it is read; choose another camera with -o")
+    }
+    var read = ReadFiles()
+    read.add(source)
+    if let path = settings.backgroundVideo { read.add(path, "the film behind the subject") }
+    if let path = settings.effects.background?.path { read.add(path, "the background's picture") }
+    try read.requireUntouched(by: destination.files)
     let film = try Film(source, options: settings.reading)
 
     let location = try ModelLocator(searchesCache: true).locate(settings.model)
+    read.add(location.path, "the model")
+    try read.requireUntouched(by: destination.files)
     let model = try Model(path: location.path)
     let classes = try chosenClasses(
         keeping: settings.classes, dropping: settings.droppedClasses, in: model.labels)
@@ -34,23 +41,31 @@ func video(_ settings: VideoSettings) throws -> ExitCode {
     return try run.run(into: destination)
 }
 
-/// Refuses to replace the film that is being read.
-private func requireInputUntouched(_ source: FilmSource, _ destination: FilmDestination) throws(UsageError) {
-    func same(_ first: String, _ second: String) -> Bool {
-        var (one, other) = (stat(), stat())
-        return stat(first, &one) == 0 && stat(second, &other) == 0 && one.st_dev == other.st_dev
-            && one.st_ino == other.st_ino
-    }
-    let isSame =
-        switch (source, destination) {
-        case (.file(let from), .film(let to, _)): same(from, to)
-        case (.camera(let from), .camera(let to)): from == to || same(from, to)
-        case (.sequence(let from), .pictures(let to)): NumberedName(from) == to
-        // One picture of a series that would be written over.
-        case (.file(let from), .pictures(let to)): (0..<2).contains { same(from, to.path($0)) }
-        default: false
+private func isSameDevice(_ first: String, _ second: String) -> Bool {
+    var (one, other) = (stat(), stat())
+    return stat(first, &one) == 0 && stat(second, &other) == 0 && one.st_rdev == other.st_rdev
+}
+
+extension ReadFiles {
+    fileprivate mutating func add(_ source: FilmSource) {
+        switch source {
+        case .file(let path): add(path, "the film that is read")
+        case .sequence(let path): for file in NumberedName(path)?.files() ?? [] { add(file, "a picture that is read") }
+        case .pipe: addStandardInput("the film that is read")
+        case .camera: break
         }
-    if isSame { throw UsageError("\(source.name) would be replaced while it is read; choose another name with -o") }
+    }
+}
+
+extension FilmDestination {
+    /// The files of those names that are there.
+    fileprivate var files: [String] {
+        switch self {
+        case .film(let path, _): [path]
+        case .pictures(let name): name.files()
+        case .camera, .standardOutput: []
+        }
+    }
 }
 
 extension FilmRun {
