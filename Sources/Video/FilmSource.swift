@@ -199,6 +199,7 @@ package final class Film: Sendable {
         for name in names where complaint.hasPrefix(name + ": ") {
             complaint = String(complaint.dropFirst(name.count + 2))
         }
+        if complaint.contains("Cannot allocate memory") { return "it takes more memory than a film may" }
         if case .pipe = source, complaint.contains("partial file") || complaint.contains("Invalid data") {
             complaint += " (an MP4 file with its index at the end cannot come through a pipe)"
         }
