@@ -102,7 +102,7 @@ let package = Package(
             name: "DeviceSupport",
             dependencies: ["CVulkan", "Silhouette", "TestSupport", "VulkanBackend", "VulkanCompute"],
             path: "Tests/DeviceSupport"),
-        .testTarget(name: "BaseTests", dependencies: ["Base", "CHash"]),
+        .testTarget(name: "BaseTests", dependencies: ["Base", "CHash", "TestSupport"]),
         .testTarget(name: "TestSupportTests", dependencies: ["ModelGraph", "TestSupport"], path: "Tests/SupportTests"),
         .testTarget(name: "ModelGraphTests", dependencies: ["Base", "JSONText", "ModelGraph", "TestSupport"]),
         .testTarget(name: "CPUBackendTests", dependencies: ["CPUBackend", "ModelGraph", "Imaging", "TestSupport"]),

@@ -19,7 +19,7 @@ package final class MemoryRoom: Sendable {
     package convenience init?(leftBySystem spare: Int) {
         // Pages: of all addresses first, of data and stacks sixth.
         let pages = Self.ownPages()
-        let bounds = [
+        let limits = [
             (RLIMIT_AS, pages.first, "ulimit -v"), (RLIMIT_DATA, pages.count > 5 ? pages[5] : nil, "ulimit -d"),
         ].compactMap { kind, used, name -> (left: Int, name: String)? in
             var limit = rlimit()
@@ -27,6 +27,7 @@ package final class MemoryRoom: Sendable {
             else { return nil }
             return (max(0, Int(limit.rlim_cur) - used * Int(sysconf(Int32(_SC_PAGESIZE))) - spare), name)
         }
+        let bounds = limits + ControlGroup.bounds().map { (max(0, $0.left - spare), $0.name) }
         guard let least = bounds.min(by: { $0.left < $1.left }) else { return nil }
         self.init(byteCount: least.left, bound: least.name)
     }

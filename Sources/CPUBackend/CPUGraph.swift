@@ -19,10 +19,6 @@ final class CPUGraph: CompiledGraph, @unchecked Sendable {
     private let inputs: [(id: TensorID, layout: BlockedLayout, isBlocked: Bool)]
     private let outputs: [(id: TensorID, layout: BlockedLayout)]
 
-    /// Bytes that a network may take for tensors, packed weights and scratch memory: far above every network of this
-    /// family, far below a server's memory.
-    private static let byteLimit = 8 << 30
-
     init(_ graph: Graph, batch: Int, backend: CPUBackend) throws(CPUBackendError) {
         precondition(batch > 0)
         self.graph = graph
@@ -34,11 +30,13 @@ final class CPUGraph: CompiledGraph, @unchecked Sendable {
         let plain = Set(graph.inputs.filter { graph.isReadUnblocked($0) })
         let requests = graph.memoryRequests(excluding: plain, builder.layout)
         let plan = MemoryPlan(requests.map(\.request), alignment: 64)
-        // Packing pads channels to whole registers and groups with zeros, so a small file may ask for much memory.
+        // Of graphs that come from no file, too, and with the threads that there are.
+        let limit = ModelLimits.mostMemoryByteCount
         var byteCount = plan.byteCount
         for layer in graph.layers {
-            byteCount += graph.packedByteCount(of: layer, builder)
-            guard byteCount <= Self.byteLimit else { throw .tooLarge(byteCount: byteCount, limit: Self.byteLimit) }
+            byteCount +=
+                graph.packedByteCount(of: layer, lanes: builder.lanes) + graph.gatheredByteCount(of: layer, builder)
+            guard byteCount <= limit else { throw .tooLarge(byteCount: byteCount, limit: limit) }
         }
         arenaByteCount = plan.byteCount
         steps = graph.layers.map { builder.steps(for: $0, plain: plain) }
@@ -124,25 +122,12 @@ extension Graph {
             }
     }
 
-    /// Bytes of a layer's packed weights, and of the memory in which a transposed convolution gathers its source, at most.
-    fileprivate func packedByteCount(of layer: Layer, _ builder: StepBuilder) -> Int {
+    /// Bytes in which the threads gather the source of a transposed convolution, at most.
+    fileprivate func gatheredByteCount(of layer: Layer, _ builder: StepBuilder) -> Int {
+        guard case .transposeConvolution(let convolution) = layer.operation else { return 0 }
         let input = builder.layout(layer.inputs[0])
-        let output = builder.layout(layer.output)
-        func floats(_ convolution: Convolution, columns: Int) -> Int {
-            // 2^24 taps at most, 2^16 channels, and not many more columns than that.
-            convolution.kernel.height * convolution.kernel.width * input.blocks * input.lanes * columns
-        }
-        let count =
-            switch layer.operation {
-            case .convolution(let convolution): floats(convolution, columns: output.blocks * output.lanes)
-            case .depthwiseConvolution(let convolution): floats(convolution, columns: 1)
-            case .transposeConvolution(let convolution):
-                floats(
-                    convolution,
-                    columns: output.blocks * output.lanes + TransposeConvolutionStep.tilePixels * builder.threadCount)
-            default: 0
-            }
-        return count * MemoryLayout<Float>.stride
+        return convolution.kernel.height * convolution.kernel.width * input.blocks * input.lanes
+            * TransposeConvolutionStep.tilePixels * builder.threadCount * MemoryLayout<Float>.stride
     }
 
     /// The memory of every tensor that lies in the arena, and the layers between which it is needed.

@@ -7,8 +7,9 @@ struct GraphBuilder {
     /// Tensors written so far.
     private var tensors: [String: TensorID] = [:]
     private var layerNames: Set<String> = []
-    /// Weights whose values have been looked at.
-    private var checkedWeights: Set<String> = []
+    /// Each array that layers read, and the first layer that does.
+    private var arrays: [(name: String, weights: Weights, key: String, fields: Fields)] = []
+    private var arrayNames: Set<String> = []
     private var macCount = 0
 
     init(name: String, file: SafetensorsFile) {
@@ -56,7 +57,7 @@ struct GraphBuilder {
     }
 
     /// The graph, once all layers are there.
-    consuming func finish(_ outputFields: Fields) throws(ModelFault) -> Graph {
+    mutating func finish(_ outputFields: Fields) throws(ModelFault) -> Graph {
         let name = try outputFields.string("name")
         guard let output = tensors[name], let producer = graph.layers.last(where: { $0.output == output }) else {
             throw outputFields.fault("no layer writes the tensor \(printable(name))")
@@ -152,10 +153,15 @@ struct GraphBuilder {
         guard let weights = file[name] else {
             throw fields.fault("\(key): the file has no tensor \(printable(name))")
         }
-        // Damage to the values shows in one thing only: numbers that no training gives.
-        if checkedWeights.insert(name).inserted, let index = weights.firstNonFiniteIndex() {
+        if arrayNames.insert(name).inserted { arrays.append((name, weights, key, fields)) }
+        return weights
+    }
+
+    /// Damage to the values shows in one thing only: numbers that no training gives.
+    func checkValues() throws(ModelFault) {
+        for (name, weights, key, fields) in arrays {
+            guard let index = weights.firstNonFiniteIndex() else { continue }
             throw fields.fault("\(key): value \(index) of the tensor \(printable(name)) is not a finite number")
         }
-        return weights
     }
 }

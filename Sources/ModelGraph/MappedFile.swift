@@ -11,7 +11,7 @@ final class MappedFile: Weights.Storage {
     // Never written: safe to read from any thread.
     nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
 
-    init(path: String) throws(ModelFault) {
+    init(path: String, byteLimit: Int) throws(ModelFault) {
         // O_NONBLOCK: a pipe without a writer would otherwise be waited for.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw ModelFault("cannot be opened: \(lastSystemError())") }
@@ -22,9 +22,7 @@ final class MappedFile: Weights.Storage {
         }
         guard status.st_mode & S_IFMT == S_IFREG else { throw ModelFault("is not a regular file") }
         let byteCount = Int(status.st_size)
-        guard byteCount <= ModelLimits.fileByteCount else {
-            throw ModelFault("has \(byteCount) bytes, more than the limit of \(ModelLimits.fileByteCount)")
-        }
+        guard byteCount <= byteLimit else { throw ModelFault(memory: byteCount, limit: byteLimit) }
         guard byteCount > 0 else { throw ModelFault("is empty") }
         let address = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)
         guard let address, address != MAP_FAILED else {

@@ -4,12 +4,17 @@ extension Model {
     /// The format is described in `Weights/FORMAT.md`. Do not cut the file short in place while the model is in use;
     /// rename a new one over it instead.
     ///
+    /// - Parameters:
+    ///   - memoryLimit: Bytes that it may take to be run.
+    ///   - threadCount: Threads that run it. Nil: one for each core.
     /// - Throws: `ModelError` when the file cannot be opened, or is not a model that can be run.
-    package init(path: String) throws(ModelError) {
+    package init(
+        path: String, memoryLimit: Int = ModelLimits.memoryByteCount, threadCount: Int? = nil
+    ) throws(ModelError) {
         do throws(ModelFault) {
-            try self.init(MappedFile(path: path))
+            try self.init(MappedFile(path: path, byteLimit: memoryLimit), memoryLimit, threadCount: threadCount)
         } catch {
-            throw ModelError(file: path, error.reason)
+            throw ModelError(file: path, error.reason, isPastMemoryLimit: error.isPastMemoryLimit)
         }
     }
 
@@ -18,19 +23,22 @@ extension Model {
     /// - Parameters:
     ///   - bytes: The file's contents, copied.
     ///   - name: What errors call it.
+    ///   - memoryLimit: Bytes that it may take to be run.
     /// - Throws: `ModelError` when the bytes are not a model that can be run.
-    package init(bytes: [UInt8], name: String) throws(ModelError) {
+    package init(
+        bytes: [UInt8], name: String, memoryLimit: Int = ModelLimits.memoryByteCount
+    ) throws(ModelError) {
         do throws(ModelFault) {
-            guard bytes.count <= ModelLimits.fileByteCount else {
-                throw ModelFault("has \(bytes.count) bytes, more than the limit of \(ModelLimits.fileByteCount)")
-            }
-            try self.init(OwnedBytes(bytes))
+            guard bytes.count <= memoryLimit else { throw ModelFault(memory: bytes.count, limit: memoryLimit) }
+            try self.init(OwnedBytes(bytes), memoryLimit)
         } catch {
-            throw ModelError(file: name, error.reason)
+            throw ModelError(file: name, error.reason, isPastMemoryLimit: error.isPastMemoryLimit)
         }
     }
 
-    private init(_ storage: any Weights.Storage) throws(ModelFault) {
+    private init(
+        _ storage: any Weights.Storage, _ memoryLimit: Int, threadCount: Int? = nil
+    ) throws(ModelFault) {
         let file = try SafetensorsFile(storage)
         guard case .string(let text)? = file.metadata["silhouette"] else {
             throw ModelFault(
@@ -43,7 +51,6 @@ extension Model {
         ])
         let version = try document.integer("version")
         guard version == 1 else { throw document.fault("has version \(version), this program reads version 1") }
-        if let digest = try document.stringIfPresent("digest") { try file.check(digest: digest) }
 
         name = try document.string("name")
         let inputFields = try Fields(document.value("input"), "input")
@@ -57,6 +64,14 @@ extension Model {
         try builder.addInput(inputFields, shape: input.shape)
         for (index, layer) in try document.list("layers").enumerated() { try builder.append(layer, index: index) }
         graph = try builder.finish(outputFields)
+        memory = ModelMemory(graph, fileByteCount: storage.bytes.count, threadCount: threadCount)
+        self.memoryLimit = memoryLimit
+        guard memory.byteCount() <= memoryLimit else {
+            throw ModelFault(memory: memory.byteCount(), limit: memoryLimit)
+        }
+        // From here on weights are read.
+        if let digest = try document.stringIfPresent("digest") { try file.check(digest: digest) }
+        try builder.checkValues()
 
         labels = try document.strings("labels")
         let channels = graph.shape(of: graph.outputs[0]).channels

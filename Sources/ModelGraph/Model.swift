@@ -15,12 +15,16 @@ package struct Model: Sendable {
     package let palette: [PaletteColor]?
     /// Where the network came from.
     package let source: ModelSource
+    /// What it takes to be run.
+    package let memory: ModelMemory
+    /// Bytes that it may take; all its copies together, where there are several.
+    package let memoryLimit: Int
 
     /// A model with other layers between an input and an output of the same shapes.
     package func replacingGraph(_ graph: Graph) -> Model {
         Model(
             name: name, graph: graph, input: input, outputKind: outputKind, labels: labels, palette: palette,
-            source: source)
+            source: source, memory: memory, memoryLimit: memoryLimit)
     }
 }
 

@@ -8,8 +8,13 @@ package enum ModelLimits {
     /// Rows or columns of a kernel; also strides, dilations and paddings.
     package static let window = 4_096
 
-    /// Bytes of a model file. The largest DeepLabV3 in use, on ResNet-101, has 244 MB.
-    package static let fileByteCount = 2 << 30
+    /// Bytes that a model may take, its file among them, where nothing else is said (`ModelMemory`). The largest DeepLabV3 in use,
+    /// on ResNet-101, has a file of 244 MB.
+    package static let memoryByteCount = 1 << 30
+    /// What may be said: far above every network of this family, far below a server's memory.
+    package static let mostMemoryByteCount = 8 << 30
+    /// Bytes of all grouped convolutions, which a device stores as dense ones.
+    package static let groupedByteCount = 2 << 30
     package static let headerByteCount = 16 << 20
     package static let layers = 4_096
     package static let storedTensors = 16_384

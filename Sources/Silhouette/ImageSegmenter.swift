@@ -246,9 +246,10 @@ extension Model {
     init(for options: BaseOptions) throws(ImageSegmenterError) {
         let path = try ModelLocator().locate(options.modelAssetPath).path
         do throws(ModelError) {
-            try self.init(path: path)
+            try self.init(path: path, memoryLimit: options.modelMemoryLimit, threadCount: options.threadCount)
         } catch {
-            throw .unusableModel(path: path, reason: error.reason)
+            let hint = error.isPastMemoryLimit ? "; BaseOptions.modelMemoryLimit raises it" : ""
+            throw .unusableModel(path: path, reason: error.reason + hint)
         }
     }
 }

@@ -5,6 +5,9 @@
 public struct BaseOptions: Sendable {
     /// Path of a model file (`NAME.safetensors`). Nil: as `ModelLocator()` finds one, which does not look into the user's cache.
     public var modelAssetPath: String?
+    /// Bytes of memory that the model may take to be run on the processor, weights and file included; one that would take more is
+    /// refused before a weight is read. 1 GiB, twice what the largest networks of this kind need; 8 GiB is the most.
+    public var modelMemoryLimit = 1 << 30
     /// What the network runs on.
     public var device: Device = .automatic
     /// How a Vulkan device stores activations.

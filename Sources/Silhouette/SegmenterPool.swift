@@ -45,7 +45,9 @@ public final class SegmenterPool: Sendable {
             pictureCount >= Self.leastPictureCount
         {
             let cores = CPUBackend.processorCount
-            count = min(cores, Self.mostSegmenters, pictureCount / 2)
+            // Each has the network's memory.
+            let affordable = max(1, model.memoryLimit / max(1, model.memory.byteCount()))
+            count = min(cores, Self.mostSegmenters, pictureCount / 2, affordable)
             if count > 1 { options.baseOptions.threadCount = cores / count }
         }
         var segmenters: [ImageSegmenter] = []

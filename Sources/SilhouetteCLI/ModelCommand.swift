@@ -5,6 +5,7 @@ import Silhouette
 package struct ModelSettings: Sendable {
     package var path: String?
     package var listsLayers = false
+    package var modelMemory = ModelLimits.memoryByteCount
 
     package init() {}
 
@@ -29,6 +30,7 @@ extension Subcommand<ModelSettings> {
             .value("model", "m", "FILE", "The same as the operand FILE.") { settings, file throws(UsageError) in
                 try settings.take(file)
             },
+            .modelMemory(\.modelMemory),
             .flag("layers", nil, "Also list the layers after all passes.", \.listsLayers),
         ],
         addOperand: { settings, operand throws(UsageError) in try settings.take(operand) },
@@ -38,7 +40,7 @@ extension Subcommand<ModelSettings> {
 /// Runs `silhouette model`.
 func showModel(_ settings: ModelSettings) throws -> ExitCode {
     let location = try ModelLocator(searchesCache: true).locate(settings.path)
-    let summary = ModelSummary(try Model(path: location.path))
+    let summary = ModelSummary(try readModel(location.path, memoryLimit: settings.modelMemory))
     Console.print(summary.description(file: [location.path, location.origin.explanation]))
     if settings.listsLayers { Console.print("\n" + summary.layerTable) }
     return .success

@@ -4,10 +4,13 @@ import TestSupport
 import Testing
 
 /// The memory of a photograph as it is computed before, held against what the program has taken.
-@Suite("Memory of a photograph", .serialized)
+@Suite(
+    "Memory of a photograph", .serialized,
+    .disabled(if: testMemoryFactor > 1, "a sanitiser's own memory is not in what is computed; ulimit -v leaves it none")
+)
 struct PictureMemoryTests {
     /// Noise: no encoder makes it smaller.
-    private static func noise(_ size: PixelSize) throws -> [UInt8] {
+    static func noise(_ size: PixelSize) throws -> [UInt8] {
         var random = SeededGenerator(seed: 9)
         let bytes = (0..<size.pixelCount * 3).map { _ in UInt8.random(in: 0...255, using: &random) }
         return try Image(width: size.width, height: size.height, format: .rgb, bytes: bytes).encoded(as: .png)
@@ -21,13 +24,15 @@ struct PictureMemoryTests {
     /// Every output and option that has memory of its own.
     private static let options = [
         "--output mask", "--output mask --mask-size model", "--output mask --edges guided", "--output mask --shift 5.5",
-        "--output mask --fit tile", "--output overlay", "--output overlay --edges guided",
+        "--output mask --fit tile", "--output cutout --fit tile --tile-side 500", "--output overlay",
+        "--output overlay --edges guided",
         "--output overlay --feather 8", "--output overlay --outline 3", "--output overlay --outline 3 --edges plain",
-        "--output overlay -o o.jpg", "--output overlay -o o.webp", "--output cutout --classes background",
-        "--output cutout --feather 1", "--output cutout --feather 23", "--output cutout --feather 24",
+        "--output overlay -o o.jpg", "--output overlay -o o.webp",
+        "--output cutout", "--output cutout --feather 1", "--output cutout --feather 23",
+        "--output cutout --feather 24",
         "--output cutout --feather 200", "--output cutout --shift 5.5", "--output cutout --shift -40",
         "--output cutout --fit tile", "--output cutout --fit crop", "--output cutout --fit letterbox",
-        "--output cutout --classes background -o o.webp", "--background #102030",
+        "--output cutout -o o.webp", "--background #102030",
         "--background gradient:90:#102030,white", "--background photo.png", "--background blur",
         "--background blur:0.5", "--background gray", "--background dim:0.5", "--output confidence --classes person",
         "--output confidence --classes background,person -o folder/", "--output scores -o o.npy",
@@ -49,8 +54,10 @@ struct PictureMemoryTests {
                 try #require(figures.count == 2)
                 let grown = figures[0] - figures[1]
                 #expect(grown <= bound, "\(options): took \(grown) MiB, computed were \(bound)")
-                // What this noise does not need is what another picture does, most of all as WebP and in tiles. 24 MiB are fixed.
-                #expect(2 * bound <= 5 * grown + 48, "\(options): took \(grown) MiB, computed were \(bound)")
+                // 24 MiB are fixed. What WebP keeps depends on the picture most of all; this noise needs half of it.
+                let most = options.hasSuffix("webp") ? 26 : 13
+                #expect(10 * (bound - 24) <= most * grown + 80, "\(options): took \(grown) MiB, computed were \(bound)")
+                print("\(options): \(grown) MiB of \(bound)")
             }
         }
     }

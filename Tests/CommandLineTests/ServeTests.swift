@@ -5,7 +5,7 @@ import Testing
 @Suite("The program: serve")
 struct ServeTests {
     /// A server that runs as a user runs it.
-    private final class Running {
+    final class Running {
         let process = Process()
         let address: String
         private let output = Pipe()
@@ -38,19 +38,19 @@ struct ServeTests {
         deinit { if process.isRunning { process.terminate() } }
     }
 
-    private struct Failure: Error {
+    struct Failure: Error {
         let text: String
         init(_ text: String) { self.text = text }
     }
 
-    private func withPage(_ body: (String) throws -> Void) throws {
+    func withPage(_ body: (String) throws -> Void) throws {
         try withScratchFolder { folder in
             try makeFile("\(folder)/web/index.html", Array("<!doctype html><title>page</title>".utf8))
             try body(folder)
         }
     }
 
-    private func get(_ arguments: [String], in folder: String) throws -> Program.Outcome {
+    func get(_ arguments: [String], in folder: String) throws -> Program.Outcome {
         try Program.run(executable: "/usr/bin/env", ["curl", "-sS", "--max-time", "20"] + arguments, in: folder)
     }
 

@@ -141,8 +141,8 @@ import Testing
                 + "other kinds of model are converted by Weights/convert.py"
         )
         // A file past the limit is refused by its size; it has holes only.
-        try #require(truncate(file, ModelLimits.fileByteCount + 1) == 0)
-        #expect(reason(file) == "has 2147483649 bytes, more than the limit of 2147483648")
+        try #require(truncate(file, ModelLimits.memoryByteCount + 1) == 0)
+        #expect(reason(file) == "takes up to 1025 MiB of memory, more than the limit of 1024 MiB")
     }
 
     private func write(_ bytes: [UInt8], to path: String) throws {

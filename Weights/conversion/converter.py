@@ -31,10 +31,12 @@ def read_file(path: str) -> bytes:
     """The bytes of a file of at most MAX_FILE_BYTES."""
     try:
         with open(path, "rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+            is_larger = os.fstat(file.fileno()).st_size > MAX_FILE_BYTES
+            # A pipe has no size.
+            data = b"" if is_larger else file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise ConversionError(f"{path}: {error.strerror}") from None
-    if len(data) > MAX_FILE_BYTES:
+    if is_larger or len(data) > MAX_FILE_BYTES:
         raise ConversionError(f"{path}: it is larger than {MAX_FILE_BYTES >> 20} MiB")
     return data
 

@@ -18,7 +18,7 @@ from .coreml_fields import check_fields  # noqa: E402
 from .errors import ConversionError, naming, unsupported  # noqa: E402
 from .network import Facts, Layer, Network, activation, affine, binary, choose_output, same_padding  # noqa: E402
 from .protobuf import refuse_unknown_fields  # noqa: E402
-from .shapes import MAX_ELEMENTS, MAX_NODES, MAX_WINDOW, check, check_form, output_shape  # noqa: E402
+from .shapes import MAX_ELEMENTS, MAX_NODES, MAX_WINDOW, add_weights, check, check_form, output_shape  # noqa: E402
 
 ORDERS = {"RGB": "RGB", "BGR": "BGR", "GRAYSCALE": "GRAY"}
 RESIZES = {
@@ -56,6 +56,7 @@ class Reader:
 
     def __init__(self, model):
         self.model, self.layers, self.constants, self.shapes = model, [], {}, {}
+        self.weight_bytes = 0
 
     def network(self, wanted):
         description = self.model.description
@@ -108,6 +109,8 @@ class Reader:
         if len(forms) != 1 or not 0 < count <= MAX_ELEMENTS:
             form = " and ".join(forms) or "nothing"
             raise ConversionError(f"layer {layer}: weights of shape {list(shape)} stored as {form} are not supported")
+        # Codes of one bit become 32 times as large.
+        self.weight_bytes = add_weights(layer, self.weight_bytes, 4 * count)
         if forms[0] == "floatValue":
             values = np.array(stored.floatValue, np.float32)
         elif forms[0] == "float16Value":

@@ -13,7 +13,7 @@ MAX_WINDOW = 4096
 
 # Layers or nodes of a file, most of which become parts of others: what is past this is refused before time is spent.
 MAX_NODES = 16_384
-MAX_WEIGHT_BYTES = 2 << 30  # a model file is smaller
+MAX_WEIGHT_BYTES = 2 << 30  # as float32, of all layers
 
 # How many numbers each attribute has, and how many inputs each operator.
 LENGTHS = {"stride": 2, "dilation": 2, "kernel": 2, "size": 2, "block": 2, "padding": 4, "crop": 4}
@@ -42,12 +42,17 @@ def check_weights(layers, before: int) -> int:
     """The bytes of the weights of the layers and of those before: layers may share what is written for each."""
     total = before
     for layer in layers:
-        total += sum(values.nbytes for values in (layer.weight, layer.bias) if values is not None)
-        if total > MAX_WEIGHT_BYTES:
-            raise ConversionError(
-                f"layer {layer.name}: the weights up to it take more than {MAX_WEIGHT_BYTES >> 20} MiB"
-            )
+        total = add_weights(
+            layer.name, total, sum(values.nbytes for values in (layer.weight, layer.bias) if values is not None)
+        )
     return total
+
+
+def add_weights(layer: str, before: int, count: int) -> int:
+    """The bytes of the weights so far, with those that a layer has or is about to have."""
+    if before + count > MAX_WEIGHT_BYTES:
+        raise ConversionError(f"layer {layer}: the weights up to it take more than {MAX_WEIGHT_BYTES >> 20} MiB")
+    return before + count
 
 
 def check_form(layer):

@@ -1,10 +1,11 @@
 """Core ML layers. Core ML does not run here: ONNX Runtime or the format's own words say what a layer must give."""
 
-import conversion.coreml_reader  # noqa: F401  silences coremltools, so before its own import
+from conversion.coreml_reader import Reader  # silences coremltools, so before its own import  # isort: skip
 import numpy as np
 import pytest
 from conftest import error, run_converted, run_onnx
-from conversion.converter import convert_bytes
+from conversion import shapes
+from conversion.converter import convert_bytes, read_network
 from conversion.errors import ConversionError
 from conversion.model_file import ModelFile
 from conversion.network import Facts
@@ -220,6 +221,30 @@ def test_packed_weights(bits, form, tmp_path):
         expected = (codes.reshape(len(scale), -1) * np.array(scale)[:, None] + np.array(bias)[:, None]).reshape(w.shape)
     found = converted(g.data(x), tmp_path).tensor("convolution_0.weight")
     assert np.abs(found - expected).max() < 1e-6
+
+
+def test_codes_are_counted_as_what_they_become_before_they_do(monkeypatch):
+    def bytes_of(layers):
+        g = CoreMLGraph()
+        value = "image"
+        for _ in range(layers):
+            p, value, w, _ = g.conv(value, 3, 3)
+            del p.weights.floatValue[:]
+            p.weights.rawValue = bytes(-(-w.size // 8))
+            p.weights.quantization.numberOfBits = 1
+            p.weights.quantization.lookupTableQuantization.floatValue.extend([0, 1])
+        return g.data(value), 4 * w.size + 4 * 3  # the bias is not packed
+
+    two, _ = bytes_of(2)
+    three, each = bytes_of(3)
+    monkeypatch.setattr(shapes, "MAX_WEIGHT_BYTES", 2 * each)
+    read_network(two, ".mlmodel")
+    made = []
+    unpacked = Reader.dequantised
+    monkeypatch.setattr(Reader, "dequantised", lambda *given: made.append(1) or unpacked(*given))
+    with pytest.raises(ConversionError, match="layer convolution_2: .*the weights up to it take more than"):
+        read_network(three, ".mlmodel")
+    assert len(made) == 2
 
 
 def test_half_precision_weights(tmp_path):

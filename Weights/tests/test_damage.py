@@ -5,10 +5,11 @@ import resource
 import subprocess
 import sys
 import time
+import tracemalloc
 
 import pytest
 from conftest import FIXTURES, WEIGHTS, shared
-from conversion.converter import convert_bytes
+from conversion.converter import MAX_FILE_BYTES, convert_bytes, read_file
 from conversion.errors import ConversionError
 from conversion.model_file import ModelFile
 from conversion.network import Facts
@@ -31,6 +32,19 @@ def coreml_network():
     g = CoreMLGraph()
     _, x = g.layer("pooling", [g.conv("image", 3, 4)[1]])
     return g.data(g.conv(x, 4, 4)[1])
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "holes.onnx"
+    with open(path, "wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConversionError, match=r"holes\.onnx: it is larger than 1024 MiB"):
+            read_file(str(path))
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def tflite_network(build):

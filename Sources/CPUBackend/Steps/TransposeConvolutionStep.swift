@@ -21,7 +21,7 @@ final class TransposeConvolutionStep: Step, @unchecked Sendable {
     private let phases: [Phase]
 
     /// Output pixels that are computed together.
-    static let tilePixels = 48
+    static let tilePixels = ModelMemory.tilePixels
 
     init(_ layer: Layer, _ convolution: Convolution, _ builder: inout StepBuilder) {
         source = layer.inputs[0]

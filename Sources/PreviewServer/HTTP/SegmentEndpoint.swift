@@ -294,7 +294,7 @@ final class SegmentEndpoint: Sendable {
             Result { () throws(ImageError) in
                 try ImageFile.decode(
                     UnsafeRawBufferPointer(rebasing: bytes[range]), name: "picture", limits: limits
-                ) { claim throws(ImageError) in try check(claim, memory) }
+                ) { claim throws(ImageError) in try check(claim, memory, requestByteCount: body.count) }
             }
         }
         do throws(ImageError) {
@@ -316,8 +316,11 @@ final class SegmentEndpoint: Sendable {
     }
 
     /// Refuses a picture before its memory is taken.
-    private func check(_ claim: PictureClaim, _ memory: PictureMemory) throws(ImageError) {
-        let (needed, available) = (memory.byteCount(claim), context.options.limits.pictureByteCount)
+    private func check(
+        _ claim: PictureClaim, _ memory: PictureMemory, requestByteCount: Int
+    ) throws(ImageError) {
+        let needed = memory.byteCount(claim, keptByteCount: requestByteCount)
+        let available = context.options.limits.pictureByteCount
         guard needed > available else { return }
         throw ImageError(
             "picture",

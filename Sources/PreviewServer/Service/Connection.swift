@@ -10,8 +10,8 @@ final class Connection {
         case body(HTTPRequest, [UInt8], byteCount: Int)
         /// A response is being made.
         case working(HTTPRequest)
-        /// A response is being sent: the next byte of its body to send.
-        case response(HTTPResponse, position: Int, closes: Bool)
+        /// A response is being sent: what is left of its head, and the next byte of its body.
+        case response(body: [UInt8], head: [UInt8], position: Int, closes: Bool)
         /// A page watches.
         case preview(Session, WebSocketFrameReader)
         /// All has been said; what the other side still sends is thrown away until it ends the connection too, so that the last

@@ -39,10 +39,13 @@ extension Service {
         let count = min(byteCount - bytes.count, connection.unread.count)
         // Of what has come, not of what was announced: announcing costs nothing.
         guard connection.share?.grow(by: count) ?? false else {
-            return refuse(.text(503, "too much is waiting in the server"), on: connection)
+            return refuse(Self.tooMuchWaits, on: connection)
         }
         connection.stage = .closing  // so that `bytes` is not copied
-        if bytes.isEmpty { bytes.reserveCapacity(min(byteCount, 1 << 20)) }
+        // All at once, so that growing never takes a copy; pages that nothing has come for are not in memory.
+        if bytes.count + count > bytes.capacity {
+            bytes.reserveCapacity(bytes.isEmpty ? min(byteCount, 1 << 20) : byteCount)
+        }
         bytes.append(contentsOf: connection.unread[..<count])
         connection.unread.removeFirst(count)
         shared.metrics.count { $0.bytesReceived += count }
@@ -62,6 +65,9 @@ extension Service {
         }
     }
 
+    private static let tooMuchWaits = HTTPResponse.text(
+        503, "too much is waiting in the server", [("Retry-After", "1")])
+
     /// Answers, and ends the connection: nobody reads the rest of what comes.
     func refuse(_ response: HTTPResponse, on connection: Connection) {
         shared.metrics.count { $0.requests[response.status, default: 0] += 1 }
@@ -74,13 +80,16 @@ extension Service {
 
     /// Arranges for a response to be sent.
     func answer(_ response: HTTPResponse, to request: HTTPRequest, on connection: Connection) {
-        connection.share = nil
+        // Until the other side has read it, it takes memory.
+        let share = shared.budget.share()
+        let response = share.grow(by: response.body.count) ? response : Self.tooMuchWaits
+        connection.share = share
         shared.metrics.count { $0.requests[response.status, default: 0] += 1 }
         let closes = request.closes || isStopping
-        var sent = response
         // After HEAD the head of what would come, without it.
-        sent.body = response.head(closes: closes) + (request.method == "HEAD" ? [] : response.body)
-        connection.stage = .response(sent, position: 0, closes: closes)
+        connection.stage = .response(
+            body: request.method == "HEAD" ? [] : response.body, head: response.head(closes: closes), position: 0,
+            closes: closes)
         connection.deadline = .now + .seconds(shared.options.limits.bodySeconds)
         hold(connection, true)
         _ = lws_callback_on_writable(connection.wsi)
@@ -88,8 +97,9 @@ extension Service {
 
     /// Sends the next piece of a response. False: the connection is broken.
     func sendResponse(_ connection: Connection) -> Bool {
-        guard case .response(let response, let position, let closes) = connection.stage else { return true }
-        guard position < response.body.count else {
+        guard case .response(let body, let head, let position, let closes) = connection.stage else { return true }
+        guard position < body.count || !head.isEmpty else {
+            connection.share = nil
             // All of it has been taken: this was called again.
             if closes {
                 connection.ends = true
@@ -102,10 +112,10 @@ extension Service {
             if connection.ends { _ = lws_callback_on_writable(connection.wsi) }
             return true
         }
-        let end = min(position + Self.chunkByteCount + 4096, response.body.count)
-        guard write(response.body[position..<end], on: connection) else { return false }
+        let end = min(position + Self.chunkByteCount + 4096, body.count)
+        guard write(head + body[position..<end], on: connection) else { return false }
         connection.deadline = .now + .seconds(shared.options.limits.bodySeconds)
-        connection.stage = .response(response, position: end, closes: closes)
+        connection.stage = .response(body: body, head: [], position: end, closes: closes)
         _ = lws_callback_on_writable(connection.wsi)
         return true
     }

@@ -9,7 +9,8 @@ final class CPUPipeline {
     private let normalization: Normalization
     private var bytes: [UInt8]
     /// For the sizes of pictures that came last.
-    private var plans = RecentValues<PicturePlan.Key, PicturePlan>(countLimit: 4, costLimit: .max)
+    private var plans = RecentValues<PicturePlan.Key, PicturePlan>(
+        countLimit: ModelMemory.keptSamplers, costLimit: ModelMemory.keptSamplerByteCount)
 
     init(model: Model, threads: Int?) throws(ImageSegmenterError) {
         do {
@@ -49,7 +50,7 @@ final class CPUPipeline {
     }
 
     private func plan(_ key: PicturePlan.Key, masks: PixelSize) -> PicturePlan {
-        plans.value(for: key, cost: 0) {
+        plans.value(for: key, cost: ModelMemory.samplerByteCount(network.scoreShape, network.head)) {
             PicturePlan(key, masks: masks, input: network.model.input, samplers: network.samplers)
         }
     }

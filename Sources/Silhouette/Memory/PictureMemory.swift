@@ -20,16 +20,21 @@ package struct PictureMemory: Sendable {
     private let output: Output
     private let masks: MaskSize
     private let fit: Fit
+    private let tileSide: Int?
     private let format: ImageFormat
     private let model: ModelOutput
 
     /// - Parameters:
+    ///   - tileSide: As in `ImageSegmenterOptions`.
     ///   - format: Of the file that is made.
     ///   - model: Of the network.
-    package init(_ output: Output, masks: MaskSize, fit: Fit, format: ImageFormat, model: ModelOutput) {
+    package init(
+        _ output: Output, masks: MaskSize, fit: Fit, tileSide: Int? = nil, format: ImageFormat, model: ModelOutput
+    ) {
         self.output = output
         self.masks = masks
         self.fit = fit
+        self.tileSide = tileSide
         self.format = format
         self.model = model
     }
@@ -38,10 +43,14 @@ package struct PictureMemory: Sendable {
     private static let fixedByteCount = 24 << 20
 
     /// Bytes for a picture of which a file's header says this.
-    package func byteCount(_ claim: PictureClaim) -> Int {
+    ///
+    /// - Parameter keptByteCount: Bytes that stay for all that time: a request's body, which has the file in it. 0: the file goes
+    ///   when it is decoded.
+    package func byteCount(_ claim: PictureClaim, keptByteCount: Int = 0) -> Int {
         let picture = claim.pictureByteCount
-        return Self.fixedByteCount
-            + max(claim.byteCount, picture + segmenting(claim), picture + finishing(claim))
+        let file = keptByteCount > 0 ? 0 : claim.fileByteCount
+        return Self.fixedByteCount + keptByteCount
+            + max(file + picture + claim.workingByteCount, picture + segmenting(claim), picture + finishing(claim))
     }
 
     /// Bytes of a result that stay until the file is made.
@@ -57,11 +66,37 @@ package struct PictureMemory: Sendable {
 
     private func segmenting(_ claim: PictureClaim) -> Int {
         let pixels = claim.size.pixelCount
-        guard fit == .tile else { return result(pixels) }
+        let map = subjectMap(claim.size)
+        guard fit == .tile else { return result(pixels) + map }
         // Masks grow outside of the arrays that they are copied to; no tile is larger than the picture, and the network's output is
         // kept for three rows of them.
         let kept = min(TileGrid.tileLimit, 24) * model.size.pixelCount * model.channels * MemoryLayout<Float>.size
-        return 2 * result(pixels) + claim.pictureByteCount / 2 + kept
+        return 2 * result(pixels) + claim.pictureByteCount / 2 + kept + map
+    }
+
+    /// What edges are looked for from: margins, confidences and classes at the network's resolution, of all tiles together.
+    private func subjectMap(_ size: PixelSize) -> Int {
+        let edges: EdgeOptions? =
+            switch output {
+            case .categories(let edges): edges
+            case .effect(let options): options.drawnEdges
+            case .confidences, .scores: nil
+            }
+        guard edges != nil else { return 0 }
+        let places =
+            grid(size).map { grid in
+                let across = Double(grid.columns.length) / Double(grid.columns.tile) * Double(model.size.width)
+                let down = Double(grid.rows.length) / Double(grid.rows.tile) * Double(model.size.height)
+                return Int((across + 1) * (down + 1))
+            } ?? model.size.pixelCount
+        // As they are computed, and as they are kept.
+        return 14 * places
+    }
+
+    /// The tiles. Nil: there are none.
+    private func grid(_ size: PixelSize) -> TileGrid? {
+        guard fit == .tile else { return nil }
+        return try? TileGrid(picture: size, network: model.inputSize, side: tileSide)
     }
 
     private func finishing(_ claim: PictureClaim) -> Int {
@@ -78,7 +113,7 @@ package struct PictureMemory: Sendable {
             return result + places + encoded(places / 4)
         case .categories(let edges?):
             // Matte, likeliest classes, those of all pixels, or those and the mask.
-            return max(result + matte(claim, edges), result + 4 * pixels)
+            return max(result + matte(claim, edges) + subjectMap(claim.size), result + 4 * pixels)
         case .effect(let options): return effect(options, claim)
         }
     }
@@ -95,10 +130,17 @@ package struct PictureMemory: Sendable {
     /// The small picture that edges are looked for in, and what a guided filter makes of it.
     private func guideByteCount(_ size: PixelSize, _ edges: EdgeOptions) -> Int {
         guard edges.source == .guided else { return 0 }
-        let cell =
-            fit == .tile
-            ? 1 : min(size.width / model.scoreSize.width, size.height / model.scoreSize.height)
-        return EdgeGuide.byteCount(size, leastCell: Float(max(1, cell)))
+        // A photograph may be stored on its side.
+        let turned = PixelSize(width: size.height, height: size.width)
+        return EdgeGuide.byteCount(size, leastCell: max(1, min(leastCell(size), leastCell(turned))))
+    }
+
+    /// Pixels of the picture between two scores of the network, at least.
+    private func leastCell(_ size: PixelSize) -> Float {
+        let grid = grid(size)
+        let across = Float(grid?.columns.tile ?? size.width) / Float(model.scoreSize.width)
+        let down = Float(grid?.rows.tile ?? size.height) / Float(model.scoreSize.height)
+        return fit == .crop || grid != nil ? min(across, down) : max(across, down)
     }
 
     private func effect(_ options: EffectOptions, _ claim: PictureClaim) -> Int {
@@ -129,7 +171,7 @@ package struct PictureMemory: Sendable {
                 drawing = max(drawing + 3 * pixels + 16 * places, 2 * pixels + flat + 4 * pixels + 64 * places)
             }
         }
-        return max(pixels + making, drawing, kept + drawn + encoded(drawn, pixels: pixels))
+        return max(pixels + making + subjectMap(claim.size), drawing, kept + drawn + encoded(drawn, pixels: pixels))
     }
 
     /// While a file is made of so many bytes, and while that is copied.

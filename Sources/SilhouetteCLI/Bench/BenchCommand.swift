@@ -17,8 +17,11 @@ func bench(_ settings: BenchSettings) throws -> ExitCode {
                 (settings.picture, "of the photograph"),
             ])
     }
-    let image = try settings.picture.map { try ImageFile.read(path: $0).image }
-    let digest = try Model(path: modelPath).graph.weightsDigest
+    let image = try settings.picture.map { try LoneMemory.read($0) }
+    let batch = settings.batches.max() ?? 1
+    let digest = try readModel(modelPath, memoryLimit: settings.modelMemory, threads: settings.threads) {
+        $0.memory.byteCount(batch: batch)
+    }.graph.weightsDigest
     var report = BenchReport(machine: try MachineFacts(BenchTarget(settings)))
     if let warning = report.machine.busyWarning { Console.report("silhouette bench: warning: \(warning)") }
 

@@ -1,3 +1,4 @@
+import ModelGraph
 import Silhouette
 
 /// What is timed.
@@ -13,6 +14,7 @@ package struct BenchSettings: Sendable {
     package var model: String?
     package var device: Device = .automatic
     package var threads: Int?
+    package var modelMemory = ModelLimits.memoryByteCount
     package var batches = [1]
     package var precisions: [Precision] = [.float32]
     package var tuning: Tuning?
@@ -66,6 +68,7 @@ extension Subcommand<BenchSettings> {
             """,
         options: [
             .text("model", "m", "FILE", "The model (as for silhouette segment).", \.model),
+            .modelMemory(\.modelMemory),
             .device(\.device),
             .threads(\.threads),
             .list(

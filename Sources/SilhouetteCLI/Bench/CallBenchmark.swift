@@ -13,7 +13,7 @@ struct CallBenchmark {
 
     func run() throws -> BenchRun {
         let start = ContinuousClock.now
-        let model = try Model(path: modelPath)
+        let model = try readModel(modelPath, memoryLimit: settings.modelMemory, threads: settings.threads)
         let target = try BenchTarget(settings)
         var options = ImageSegmenterOptions()
         options.baseOptions.device = settings.device

@@ -17,7 +17,7 @@ struct NetworkBenchmark {
 
     func run() throws -> BenchRun {
         let start = ContinuousClock.now
-        let model = try Model(path: modelPath)
+        let model = try readModel(modelPath, memoryLimit: settings.modelMemory, threads: settings.threads)
         let target = try BenchTarget(settings)
         let device = try target.makeBackend(precision, settings.tuning)
         let network = try CPUNetwork(model: model, threads: settings.threads, batch: batch, on: device)

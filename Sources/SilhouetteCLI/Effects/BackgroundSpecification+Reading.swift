@@ -8,7 +8,7 @@ extension BackgroundSpecification {
         case .plain(let background, _): return background
         case .picture(let path):
             do throws(ImageError) {
-                return .picture(try ImageFile.read(path: path, limits: limits).image.flattened(), fit)
+                return .picture(try LoneMemory.read(path, limits: limits, isFlattened: true).flattened(), fit)
             } catch {
                 if case .unreadable = error.reason, !path.contains("/"), !path.contains(".") {
                     let hint = nearest(to: path, among: Background.words).map { "; did you mean \($0)?" } ?? ""

@@ -26,7 +26,8 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
 
     let location = try ModelLocator(searchesCache: true).locate(settings.model)
     read.add(location.path, "the model")
-    let model = try Model(path: location.path)
+    let model = try readModel(
+        location.path, memoryLimit: settings.modelMemory, threads: settings.threads)
     let classes = try chosenClasses(
         keeping: settings.classes, dropping: settings.droppedClasses, in: model.labels)
     let files = try plan((classes ?? Array(model.labels.indices)).map { model.labels[$0] })
@@ -53,8 +54,8 @@ func segment(_ settings: SegmentSettings) throws -> ExitCode {
             renderer: renderer),
         memory: PictureMemory(
             settings.memoryOutput(effect, classCount: classes?.count ?? model.labels.count), masks: settings.maskSize,
-            fit: settings.fit, format: files.format, model: ModelOutput(model)),
-        room: MemoryRoom(leftBySystem: SegmentRun.spareByteCount), progress: progress)
+            fit: settings.fit, tileSide: settings.tileSide, format: files.format, model: ModelOutput(model)),
+        room: LoneMemory.room, progress: progress)
     modelNotes(model, location, pool.segmenters[0], isVerbose: settings.isVerbose).forEach { progress.note($0) }
     return try run.run()
 }
@@ -66,7 +67,8 @@ func modelNotes(
     let name = "model: \(model.name) (\(location.origin.explanation))"
     if isVerbose {
         return [
-            name, "file: \(location.path)", "device: \(segmenter.deviceName) (\(segmenter.deviceReason))",
+            name, "file: \(location.path)", "memory of the model: up to \(model.memory.byteCount() >> 20) MiB",
+            "device: \(segmenter.deviceName) (\(segmenter.deviceReason))",
         ] + (segmenter.deviceTuning.map { ["tuning: \($0)"] } ?? [])
     }
     // Who chose the model knows which it is.
@@ -84,9 +86,6 @@ private struct SegmentRun: Sendable {
     /// Nil: there is no limit.
     let room: MemoryRoom?
     let progress: Progress
-
-    /// For the stacks of the run's threads, and the allocator's arenas for them.
-    static let spareByteCount = 32 << 20
 
     /// A photograph on its way through the stages.
     private struct Job: Sendable {

@@ -1,5 +1,6 @@
 import Base
 import CPUBackend
+import ModelGraph
 import Silhouette
 
 /// What `silhouette segment` writes for each picture.
@@ -41,6 +42,7 @@ package struct SegmentSettings: Sendable {
     package var fit: Fit = .stretch
     package var tileSide: Int?
     package var threads: Int?
+    package var modelMemory = ModelLimits.memoryByteCount
     package var maxPixels: Int?
     package var isVerbose = false
 
@@ -91,6 +93,7 @@ extension Subcommand<SegmentSettings> {
                 """,
                 \.destination),
             .text("model", "m", "FILE", "The model (see below).", \.model),
+            .modelMemory(\.modelMemory),
             .device(\.device),
             .precision(\.precision),
             .tuning(\.tuning),

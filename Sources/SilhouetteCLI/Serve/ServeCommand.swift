@@ -46,7 +46,8 @@ private func load(_ settings: ServeSettings) throws -> (models: [ServedModel], n
     var notes: [String] = []
     for path in paths {
         let location = try ModelLocator(searchesCache: true).locate(path)
-        let model = try Model(path: location.path)
+        let model = try readModel(
+            location.path, memoryLimit: settings.modelMemory, threads: settings.threads)
         var options = BaseOptions()
         options.device = settings.device
         options.precision = settings.precision

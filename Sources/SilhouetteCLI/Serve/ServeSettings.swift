@@ -1,4 +1,5 @@
 import Imaging
+import ModelGraph
 import PreviewServer
 import Silhouette
 
@@ -9,6 +10,7 @@ package struct ServeSettings: Sendable {
     package var precision: Precision = .float32
     package var tuning: Tuning?
     package var threads: Int?
+    package var modelMemory = ModelLimits.memoryByteCount
     package var host = "127.0.0.1"
     package var port = 8420
     package var source: String?
@@ -62,6 +64,7 @@ extension Subcommand<ServeSettings> {
             ) {
                 settings, value in settings.models.append(value)
             },
+            .modelMemory(\.modelMemory),
             .device(\.device),
             .precision(\.precision),
             .tuning(\.tuning),

@@ -9,7 +9,10 @@ import VulkanCompute
 /// Runs `silhouette verify`.
 func verify(_ settings: VerifySettings) throws -> ExitCode {
     let path = try ModelLocator(searchesCache: true).locate(settings.model).path
-    let model = try Model(path: path)
+    // Both devices have it, with the layers at its end that others do without.
+    let model = try readModel(path, memoryLimit: settings.modelMemory, threads: settings.threads) { model in
+        2 * ModelMemory(model.graph, fileByteCount: 0, threadCount: settings.threads, isWhole: true).byteCount()
+    }
     let graph = model.graph.optimized()
     let input = try networkInput(of: model, settings.picture)
     let pair = try BackendPair(settings)
@@ -94,7 +97,7 @@ private func networkInput(of model: Model, _ picture: String?) throws -> Tensor 
     let input = model.input
     var bytes: [UInt8]
     if let picture {
-        let image = try ImageFile.read(path: picture).image
+        let image = try LoneMemory.read(picture)
         bytes = [UInt8](repeating: 0, count: input.shape.elementCount)
         bytes.withUnsafeMutableBufferPointer { bytes in
             image.withView { Preprocessor(for: input, picture: image.size).prepare($0, into: bytes) }

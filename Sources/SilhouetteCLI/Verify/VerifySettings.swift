@@ -20,6 +20,7 @@ package struct VerifySettings: Sendable {
     package var model: String?
     package var device: Device = .vulkan(.best)
     package var threads: Int?
+    package var modelMemory = ModelLimits.memoryByteCount
     package var precision: VerifiedPrecision = .both
     package var tuning: Tuning?
     package var picture: String?
@@ -56,6 +57,7 @@ extension Subcommand<VerifySettings> {
             """,
         options: [
             .text("model", "m", "FILE", "The model (as for silhouette segment).", \.model),
+            .modelMemory(\.modelMemory),
             .device(\.device, default: "vulkan"),
             .choice(
                 "precision", nil, "How numbers are stored on the device.", \.precision, default: .both),

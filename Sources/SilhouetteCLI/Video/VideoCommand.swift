@@ -22,10 +22,16 @@ func video(_ settings: VideoSettings) throws -> ExitCode {
     let location = try ModelLocator(searchesCache: true).locate(settings.model)
     read.add(location.path, "the model")
     try read.requireUntouched(by: destination.files)
-    let model = try Model(path: location.path)
+    let model = try readModel(
+        location.path, memoryLimit: settings.modelMemory, threads: settings.threads)
     let classes = try chosenClasses(
         keeping: settings.classes, dropping: settings.droppedClasses, in: model.labels)
     let effect = try settings.effectOptions(classes, model.labels)
+    let memory = FilmMemory(
+        film.info, effect, fit: settings.fit, tileSide: settings.tileSide,
+        hasBackgroundFilm: settings.backgroundVideo != nil,
+        model: ModelOutput(model))
+    try LoneMemory.check(memory.byteCount, memory.size, name: source.name, LoneMemory.room)
     let backdrop = try settings.backgroundVideo.map { path in
         try BackgroundFilm(path: path, behind: film, showsAll: settings.effects.backgroundFit == .contain)
     }

@@ -1,5 +1,6 @@
 import Base
 import Imaging
+import ModelGraph
 import Silhouette
 import Video
 
@@ -38,6 +39,7 @@ package struct VideoSettings: Sendable {
     package var precision: Precision = .float32
     package var tuning: Tuning?
     package var threads: Int?
+    package var modelMemory = ModelLimits.memoryByteCount
     /// What was named; `output` is what is made.
     package var namedOutput: VideoOutput?
     package var classes: ClassSelection?
@@ -150,6 +152,7 @@ extension Subcommand<VideoSettings> {
                     }
                 },
                 .text("model", "m", "FILE", "The model (as for segment).", \.model),
+                .modelMemory(\.modelMemory),
                 .device(\.device),
                 .precision(\.precision),
                 .tuning(\.tuning),

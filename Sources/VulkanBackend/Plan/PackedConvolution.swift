@@ -59,14 +59,14 @@ struct PackedConvolution: Sendable {
 extension Graph {
     /// Checks what becomes of grouped convolutions: with their zeros, a small file may ask for any amount of memory.
     ///
-    /// - Throws: `VulkanError` where they would be larger than a model file may be.
+    /// - Throws: `VulkanError` where they would be too large.
     func checkGroupedConvolutions() throws(VulkanError) {
         var byteCount = 0
         for layer in layers {
             guard case .convolution(let convolution) = layer.operation, convolution.groups > 1 else { continue }
             let taps = convolution.kernel.height * convolution.kernel.width
             byteCount += taps * shape(of: layer.inputs[0]).channels * convolution.weights.shape[0] * 4
-            guard byteCount <= ModelLimits.fileByteCount else {
+            guard byteCount <= ModelLimits.groupedByteCount else {
                 throw VulkanError(
                     "vkAllocateMemory",
                     .unsupported(
