@@ -9,7 +9,9 @@ import { showConnection, showHello } from "./engine-control.js";
 import { listenForFiles } from "./files.js";
 import { Flight } from "./flight.js";
 import { Legend } from "./legend.js";
-import { classesOf, lookOf, maskFor, withoutSplit } from "./look.js";
+import { classesOf, edgeRange, lookOf, maskFor, withoutSplit } from "./look.js";
+import { rampBetween } from "./matte.js";
+import { MatteMaker } from "./matte-maker.js";
 import { badFile, RECORDING_FAILED, serverMessage } from "./messages.js";
 import { Notices } from "./notices.js";
 import { $, press } from "./page.js";
@@ -30,8 +32,10 @@ const notices = new Notices($("notices"));
 const compositor = createCompositor($("canvas"), query.get("compositor"));
 const connection = new Connection(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/preview`);
 const flight = new Flight(FRAMES_IN_FLIGHT);
-const pump = new Pump(connection, flight);
+// ?encoding=jpeg sends files within a machine, too.
+const pump = new Pump(connection, flight, query.get("encoding") === "jpeg" ? "" : location.hostname);
 const answers = new Answers(connection, flight);
+const maker = new MatteMaker();
 const statistics = new Statistics();
 const legend = new Legend($("legend"), $("legend-empty"));
 const recorder = new Recorder();
@@ -77,7 +81,7 @@ function show(answer) {
     frame.width = width;
     frame.height = height;
     compositor.setFrame(frame.bitmap);
-    if (masks.alpha) compositor.setAlpha(masks.alpha.bytes, masks.alpha.width, masks.alpha.height);
+    if (masks.matte) compositor.setMatte(masks.matte);
     if (masks.categories) {
         compositor.setCategories(masks.categories.bytes, masks.categories.width, masks.categories.height);
     }
@@ -112,7 +116,9 @@ function sendSettings() {
     const message = {
         model: model.id,
         // A still picture is sent once: with both masks every mode can be drawn from it.
-        outputs: isStill ? ["categories", "alpha"] : [maskFor(values.mode)],
+        outputs: isStill ? ["categories", "matte"] : [maskFor(values.mode)],
+        smoothing: values.smoothing,
+        closesHoles: values.closeHoles,
         classes: classes.filter(({ isShown }) => isShown).map(({ index }) => index),
         maximumFramesPerSecond: Math.min(FRAMES_PER_SECOND, hello.limits?.framesPerSecond ?? FRAMES_PER_SECOND),
     };
@@ -142,6 +148,7 @@ connection.addEventListener("state", () => {
     showConnection(connection, notices);
     if (connection.state.phase === "open") {
         chooseModel();
+        maker.constants = connection.hello.matte;
         showHello(connection.hello, model, settings);
         answers.restart();
         sendSettings.last = "";
@@ -165,13 +172,16 @@ answers.onDropped = (frame) => {
     if (frame?.source?.isStill && frame.source === sources.source) setTimeout(() => pump.resend(), 100);
 };
 answers.onAnswer = show;
+answers.maker = maker;
+maker.ramp = rampBetween(edgeRange(settings.values));
 
 // What the user does
 
 settings.addEventListener("change", ({ setting }) => {
     if (setting === "model" && connection.isOpen) chooseModel();
     if (setting === "classes" || setting === "mode") updateClasses();
-    if (["mode", "model", "device", "classes"].includes(setting)) sendSettings();
+    if (["mode", "model", "device", "classes", "smoothing", "closeHoles"].includes(setting)) sendSettings();
+    maker.ramp = rampBetween(edgeRange(settings.values));
     drawSoon();
 });
 
@@ -258,5 +268,5 @@ sources.openCameraIfAllowed();
 
 if (query.get("test") === "1") {
     const { installTestHook } = await import("./testing.js");
-    installTestHook({ pump, answers, compositor, connection, settings, statistics, flight, shown: () => shown });
+    installTestHook({ pump, answers, sources, maker, compositor, connection, settings, statistics, flight, shown: () => shown });
 }

@@ -17,31 +17,21 @@ void main() {
     gl_Position = vec4(corner * 2.0 - 1.0, 0.0, 1.0);
 }`;
 
-// The mask is smaller than the picture. A cubic B-spline between its pixels (four linear reads in place of sixteen) draws
-// round outlines where linear interpolation draws diamonds; the step that follows makes them sharp again.
-// Source of the four reads: Sigg and Hadwiger, GPU Gems 2, chapter 20.
+// How surely a pixel belongs to the subject is a linear function of its colour, and the functions lie on a grid over the
+// picture: see guided-filter.js. They are large numbers that nearly cancel out, so that they are read whole and mixed here.
 const SUBJECT = `
-uniform sampler2D alphaMask;
-uniform vec2 edge; // the mask's values where the subject begins and where it is whole
+uniform highp sampler2D functions;
 
-float cubicMask(vec2 at) {
-    vec2 size = vec2(textureSize(alphaMask, 0));
-    vec2 place = at * size - 0.5;
-    vec2 whole = floor(place);
-    vec2 f = place - whole;
-    vec2 w0 = (1.0 - f) * (1.0 - f) * (1.0 - f) / 6.0;
-    vec2 w1 = (4.0 - 6.0 * f * f + 3.0 * f * f * f) / 6.0;
-    vec2 w3 = f * f * f / 6.0;
-    vec2 w2 = 1.0 - w0 - w1 - w3;
-    vec2 low = w0 + w1;
-    vec2 high = w2 + w3;
-    vec2 a = (whole - 0.5 + w1 / low) / size;
-    vec2 b = (whole + 1.5 + w3 / high) / size;
-    return low.y * (low.x * texture(alphaMask, a).r + high.x * texture(alphaMask, vec2(b.x, a.y)).r)
-        + high.y * (low.x * texture(alphaMask, vec2(a.x, b.y)).r + high.x * texture(alphaMask, b).r);
+float confidenceAt(vec2 at, vec3 color) {
+    ivec2 size = textureSize(functions, 0);
+    vec2 place = clamp(at * vec2(size) - 0.5, vec2(0.0), vec2(size - 1));
+    ivec2 low = min(ivec2(place), max(size - 2, ivec2(0)));
+    ivec2 high = min(low + 1, size - 1);
+    vec2 f = place - vec2(low);
+    vec4 upper = mix(texelFetch(functions, low, 0), texelFetch(functions, ivec2(high.x, low.y), 0), f.x);
+    vec4 lower = mix(texelFetch(functions, ivec2(low.x, high.y), 0), texelFetch(functions, high, 0), f.x);
+    return dot(mix(upper, lower, f.y), vec4(color, 1.0));
 }
-
-float subjectAt(vec2 at) { return smoothstep(edge.x, edge.y, cubicMask(at)); }
 `;
 
 // A small copy of the background: colours weighted by how little they are the subject, so that nothing of it bleeds. The
@@ -56,8 +46,9 @@ void main() {
         for (int x = 0; x < 4; x++) {
             vec2 at = position + (vec2(x, y) - 1.5) * 0.25 * texel;
             // What is only a little subject is left out as well: its pixels hold colours of both.
-            float weight = 1.0 - smoothstep(0.02, 0.4, texture(alphaMask, at).r);
-            sum += vec4(texture(frame, at).rgb * weight, weight);
+            vec3 own = texture(frame, at).rgb;
+            float weight = 1.0 - smoothstep(0.02, 0.4, confidenceAt(at, own));
+            sum += vec4(own * weight, weight);
         }
     }
     color = sum / 16.0;
@@ -88,6 +79,9 @@ export const COMPOSE = `${HEAD}${SUBJECT}
 uniform sampler2D frame;
 uniform usampler2D categories;
 uniform sampler2D palette; // 256 colours; alpha is 0 for a class that is not shown
+uniform sampler2D subjectColors; // those of the subject where it mixes with what is behind it
+uniform sampler2D backgroundColors; // and those of what is behind it
+uniform vec2 ramp; // opacity over confidence: slope and offset
 uniform sampler2D blurred;
 uniform sampler2D backdrop;
 uniform vec2 backdropScale; // what part of the backdrop is seen
@@ -156,6 +150,15 @@ vec3 backgroundAt(vec2 at, vec2 onScreen, vec3 original) {
     return vec3(dot(original, vec3(0.2126, 0.7152, 0.0722)));
 }
 
+// A pixel of the edge mixes two colours: what each is taken to be, moved until their mixture is the picture again.
+vec3 ownColor(vec2 at, vec3 original, float alpha) {
+    vec3 guess = texture(subjectColors, at).rgb;
+    vec3 rest = original - alpha * guess - (1.0 - alpha) * texture(backgroundColors, at).rgb;
+    vec3 lowest = clamp((original - (1.0 - alpha)) / alpha, 0.0, 1.0);
+    vec3 highest = clamp(original / alpha, 0.0, 1.0);
+    return clamp(guess + alpha * rest, lowest, highest);
+}
+
 void main() {
     vec2 onScreen = vec2(position.x, 1.0 - position.y);
     vec2 at = vec2(isMirrored ? 1.0 - onScreen.x : onScreen.x, onScreen.y);
@@ -166,8 +169,14 @@ void main() {
         vec4 entry = classColorAt(at);
         color = vec4(original * (1.0 - entry.a * opacity) + entry.rgb * opacity, 1.0);
     } else {
-        float subject = subjectAt(at);
-        if (mode == ${MODE_NUMBERS.cutout}) color = vec4(original * subject, subject);
-        else color = vec4(mix(backgroundAt(at, onScreen, original), original, subject), 1.0);
+        float alpha = floor(clamp(confidenceAt(at, original) * ramp.x + ramp.y, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+        vec3 own = original;
+        vec3 behind = original;
+        if (alpha > 0.0 && alpha < 1.0) {
+            own = ownColor(at, original, alpha);
+            behind = clamp((original - alpha * own) / (1.0 - alpha), 0.0, 1.0);
+        }
+        if (mode == ${MODE_NUMBERS.cutout}) color = vec4(own * alpha, alpha);
+        else color = vec4(mix(backgroundAt(at, onScreen, behind), own, alpha), 1.0);
     }
 }`;

@@ -120,7 +120,7 @@ def test_model_can_be_chosen(start_server, open_page, model, photo, files):
     count = page.answer_count
     page.page.select_option("#model", models[1]["id"])
     page.wait(lambda: page.answer_count > count, "answer of the other model")
-    assert page.newest()["alpha"].shape == (models[1]["height"], models[1]["width"])
+    assert page.newest()["categories"].shape == (models[1]["height"], models[1]["width"])
     assert page.notices() == ""
 
 

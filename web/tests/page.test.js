@@ -42,7 +42,7 @@ class FakeSocket {
     }
 }
 
-const HELLO = encodeJSON("hello", { protocol: 1, models: [{ id: "m", labels: [] }], limits: {} });
+const HELLO = encodeJSON("hello", { protocol: 2, models: [{ id: "m", labels: [] }], limits: {} });
 
 function withConnection(run) {
     return () => {
@@ -65,7 +65,7 @@ function withConnection(run) {
 test(
     "a connection is open once hello has come",
     withConnection((connection, socket) => {
-        assert.equal(socket().subprotocol, "silhouette.preview.1");
+        assert.equal(socket().subprotocol, "silhouette.preview.2");
         assert.equal(connection.isOpen, false);
         socket().receive(HELLO);
         assert.equal(connection.isOpen, true);
@@ -152,7 +152,7 @@ test(
 test(
     "a server of another version is not tried again",
     withConnection((connection, socket) => {
-        socket().receive(encodeJSON("hello", { protocol: 2, models: [{ id: "m" }] }));
+        socket().receive(encodeJSON("hello", { protocol: 3, models: [{ id: "m" }] }));
         assert.equal(connection.state.phase, "incompatible");
         mock.timers.tick(60_000);
         assert.equal(FakeSocket.all.length, 1);
