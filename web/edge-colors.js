@@ -16,20 +16,22 @@ const unit = (value) => Math.min(1, Math.max(0, value));
  * @param {[number, number]} radii from afar and from near
  * @returns {{subject: Uint8ClampedArray, background: Uint8ClampedArray}} four bytes a place
  */
-export function edgeColors(small, width, height, [far, near]) {
+export function edgeColors(small, width, height, [farRadius, nearRadius]) {
     const length = width * height;
     const create = () => Array.from({ length: 4 }, () => new Float32Array(length));
     const front = create();
     const back = create();
-    for (let index = 0, at = 0; index < length; index += 1, at += 4) {
-        const alpha = small[at + 3] / 255;
-        for (let channel = 0; channel < 3; channel += 1) {
-            const color = small[at + channel] / 255;
-            front[channel][index] = color * alpha;
-            back[channel][index] = color * (1 - alpha);
+    const alphas = new Float32Array(length);
+    for (let index = 0; index < length; index += 1) alphas[index] = small[index * 4 + 3] / 255;
+    front[3].set(alphas);
+    for (let index = 0; index < length; index += 1) back[3][index] = 1 - alphas[index];
+    for (let channel = 0; channel < 3; channel += 1) {
+        const [one, other] = [front[channel], back[channel]];
+        for (let index = 0, at = channel; index < length; index += 1, at += 4) {
+            const color = small[at] / 255;
+            one[index] = color * alphas[index];
+            other[index] = color - one[index];
         }
-        front[3][index] = alpha;
-        back[3][index] = 1 - alpha;
     }
     const mean = (planes, radius) =>
         planes.map((plane) => {
@@ -37,22 +39,24 @@ export function edgeColors(small, width, height, [far, near]) {
             boxMean(plane, result, width, height, radius);
             return result;
         });
-    const afar = mean(front, far);
-    const behind = mean(back, far);
-    for (let index = 0, at = 0; index < length; index += 1, at += 4) {
-        const alpha = small[at + 3] / 255;
-        for (let channel = 0; channel < 3; channel += 1) {
-            const one = afar[channel][index] / Math.max(afar[3][index], 1e-5);
-            const other = behind[channel][index] / Math.max(behind[3][index], 1e-5);
-            const rest = small[at + channel] / 255 - alpha * one - (1 - alpha) * other;
-            front[channel][index] = unit(one + alpha * rest) * alpha;
-            back[channel][index] = unit(other + (1 - alpha) * rest) * (1 - alpha);
+    const afar = mean(front, farRadius);
+    const behind = mean(back, farRadius);
+    for (let channel = 0; channel < 3; channel += 1) {
+        const [near, farther, one, other] = [afar[channel], behind[channel], front[channel], back[channel]];
+        const [share, rest] = [afar[3], behind[3]];
+        for (let index = 0, at = channel; index < length; index += 1, at += 4) {
+            const alpha = alphas[index];
+            const own = near[index] / Math.max(share[index], 1e-5);
+            const others = farther[index] / Math.max(rest[index], 1e-5);
+            const left = small[at] / 255 - alpha * own - (1 - alpha) * others;
+            one[index] = unit(own + alpha * left) * alpha;
+            other[index] = unit(others + (1 - alpha) * left) * (1 - alpha);
         }
     }
     const isAsked = placesAtEdges(small, width, height);
     return {
-        subject: filled(front, mean(front, near), isAsked, width, height, near),
-        background: filled(back, mean(back, near), isAsked, width, height, near),
+        subject: filled(front, mean(front, nearRadius), isAsked, width, height, nearRadius),
+        background: filled(back, mean(back, nearRadius), isAsked, width, height, nearRadius),
     };
 }
 

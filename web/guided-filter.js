@@ -9,21 +9,32 @@
  */
 export function boxMean(source, target, width, height, radius) {
     const sums = new Float64Array(width);
-    const change = (y, sign) => {
-        for (let x = 0, at = y * width; x < width; x += 1, at += 1) sums[x] += sign * source[at];
-    };
-    for (let y = 0; y < Math.min(radius, height); y += 1) change(y, 1);
+    for (let y = 0; y < Math.min(radius, height); y += 1) {
+        for (let x = 0, at = y * width; x < width; x += 1, at += 1) sums[x] += source[at];
+    }
+    // Columns whose places are all inside.
+    const first = Math.min(radius, width);
+    const end = Math.max(first, width - radius);
     for (let y = 0; y < height; y += 1) {
-        if (y + radius < height) change(y + radius, 1);
-        if (y > radius) change(y - radius - 1, -1);
+        if (y + radius < height) for (let x = 0, at = (y + radius) * width; x < width; x += 1, at += 1) sums[x] += source[at];
+        if (y > radius) for (let x = 0, at = (y - radius - 1) * width; x < width; x += 1, at += 1) sums[x] -= source[at];
         const rows = Math.min(y + radius, height - 1) - Math.max(y - radius, 0) + 1;
+        const start = y * width;
         let sum = 0;
-        for (let x = 0; x < Math.min(radius, width); x += 1) sum += sums[x];
-        for (let x = 0, at = y * width; x < width; x += 1, at += 1) {
+        for (let x = 0; x < first; x += 1) sum += sums[x];
+        for (let x = 0; x < first; x += 1) {
             if (x + radius < width) sum += sums[x + radius];
+            target[start + x] = sum / ((Math.min(x + radius, width - 1) + 1) * rows);
+        }
+        const whole = 1 / ((2 * radius + 1) * rows);
+        for (let x = first; x < end; x += 1) {
+            sum += sums[x + radius];
             if (x > radius) sum -= sums[x - radius - 1];
-            const columns = Math.min(x + radius, width - 1) - Math.max(x - radius, 0) + 1;
-            target[at] = sum / (columns * rows);
+            target[start + x] = sum * whole;
+        }
+        for (let x = end; x < width; x += 1) {
+            if (x > radius) sum -= sums[x - radius - 1];
+            target[start + x] = sum / ((width - Math.max(x - radius, 0)) * rows);
         }
     }
 }
@@ -54,33 +65,34 @@ function tapsOf(from, to) {
 /**
  * Pixels of four bytes at a smaller size, each byte for itself, as Sources/Imaging/Resize does it.
  * @param {Uint8ClampedArray} pixels
+ * @param {boolean} isOpaque whether the fourth byte is 255 everywhere
  * @returns {Uint8ClampedArray}
  */
-export function shrink(pixels, width, height, toWidth, toHeight) {
+export function shrink(pixels, width, height, toWidth, toHeight, isOpaque = false) {
     if (width === toWidth && height === toHeight) return pixels;
     const across = tapsOf(width, toWidth);
     const down = tapsOf(height, toHeight);
+    const { starts, counts, weights, stride } = across;
     const narrow = new Uint8ClampedArray(toWidth * height * 4);
-    for (let x = 0; x < toWidth; x += 1) {
-        const count = across.counts[x];
-        const first = across.starts[x] * 4;
-        const weights = across.weights.subarray(x * across.stride, x * across.stride + count);
-        for (let y = 0, at = x * 4, row = first; y < height; y += 1, at += toWidth * 4, row += width * 4) {
+    for (let y = 0, at = 0; y < height; y += 1) {
+        const first = y * width * 4;
+        for (let x = 0; x < toWidth; x += 1, at += 4) {
             let red = 0;
             let green = 0;
             let blue = 0;
             let alpha = 0;
-            for (let tap = 0, place = row; tap < count; tap += 1, place += 4) {
+            const end = x * stride + counts[x];
+            for (let tap = x * stride, place = first + starts[x] * 4; tap < end; tap += 1, place += 4) {
                 const weight = weights[tap];
                 red += pixels[place] * weight;
                 green += pixels[place + 1] * weight;
                 blue += pixels[place + 2] * weight;
-                alpha += pixels[place + 3] * weight;
+                if (!isOpaque) alpha += pixels[place + 3] * weight;
             }
             narrow[at] = red;
             narrow[at + 1] = green;
             narrow[at + 2] = blue;
-            narrow[at + 3] = alpha;
+            narrow[at + 3] = isOpaque ? 255 : alpha;
         }
     }
     const small = new Uint8ClampedArray(toWidth * toHeight * 4);
@@ -142,7 +154,10 @@ export function functionsFor(bytes, guide, width, height, radius, { epsilon, cer
     const factors = all.slice(14, 18);
     const [fr, fg, fb, added] = factors;
     for (let index = 0; index < length; index += 1) {
-        const [red, green, blue, value] = [r[index], g[index], b[index], p[index]];
+        const red = r[index];
+        const green = g[index];
+        const blue = b[index];
+        const value = p[index];
         const a = rr[index] - red * red + epsilon;
         const c = rg[index] - red * green;
         const d = rb[index] - red * blue;

@@ -11,13 +11,13 @@ export function rampBetween([low, high]) {
 
 /**
  * All that is found once for a frame.
- * @param {Uint8ClampedArray} pixels the frame, four bytes a pixel
+ * @param {Uint8ClampedArray} pixels the frame, four bytes a pixel, all of them opaque
  * @param {{bytes: Uint8Array, width: number, height: number, radius: number}} map the server's confidences
  * @param {{slope: number, offset: number}} ramp
  * @param {object} constants `hello.matte`
  */
 export function findMatte(pixels, width, height, map, ramp, constants) {
-    const guide = shrink(pixels, width, height, map.width, map.height);
+    const guide = shrink(pixels, width, height, map.width, map.height, true);
     const functions = functionsFor(map.bytes, guide, map.width, map.height, map.radius, constants);
     const confidences = coarse(functions, guide);
     const size = colorSize(width, height, constants.colorSide);
@@ -140,17 +140,20 @@ export function drawSubject(pixels, width, height, matte, ramp, target) {
         const bottom = Math.min(colorY.indices[y] + 1, rows - 1) * columns;
         const left = colorX.indices[x];
         const right = Math.min(left + 1, columns - 1);
-        const [across, down] = [colorX.fractions[x], colorY.fractions[y]];
-        const [a, b, c, d] = [(top + left) * 4, (top + right) * 4, (bottom + left) * 4, (bottom + right) * 4];
+        const across = colorX.fractions[x];
+        const down = colorY.fractions[y];
         const opacity = alpha / 255;
         for (let channel = 0; channel < 3; channel += 1) {
-            const mix = (grid) => {
-                const upper = grid[a + channel] + (grid[b + channel] - grid[a + channel]) * across;
-                return upper + (grid[c + channel] + (grid[d + channel] - grid[c + channel]) * across - upper) * down;
-            };
+            const a = (top + left) * 4 + channel;
+            const b = (top + right) * 4 + channel;
+            const c = (bottom + left) * 4 + channel;
+            const d = (bottom + right) * 4 + channel;
+            const near = subject[a] + (subject[b] - subject[a]) * across;
+            const guess = near + (subject[c] + (subject[d] - subject[c]) * across - near) * down;
+            const far = background[a] + (background[b] - background[a]) * across;
+            const behind = far + (background[c] + (background[d] - background[c]) * across - far) * down;
             const color = pixels[at + channel];
-            const guess = mix(subject);
-            const rest = color - opacity * guess - (1 - opacity) * mix(background);
+            const rest = color - opacity * guess - (1 - opacity) * behind;
             // Within what leaves a possible colour for the background.
             const lowest = Math.max(0, (color - 255 * (1 - opacity)) / opacity);
             const highest = Math.min(255, color / opacity);

@@ -6,7 +6,7 @@ import { encodeMessage } from "./protocol.js";
 /** With more than this unsent, the network is the bottleneck and another frame would only be late. */
 const MOST_UNSENT_BYTES = 512 * 1024;
 /** So often in a row, and the way to the server is no machine's own after all: a tunnel looks like one. */
-const LATE_FRAMES = 3;
+const LATE_FRAMES = 10;
 
 export class Pump {
     /** Pictures that came while there was no room for them. */
@@ -23,6 +23,7 @@ export class Pump {
     #isPaused = false;
     #isBare;
     #late = 0;
+    #lastBytes = 0;
     #epoch = 0;
 
     /** @param {string | undefined} hostname the server's */
@@ -72,7 +73,8 @@ export class Pump {
     async #offer() {
         const source = this.#source;
         if (!source || this.#isPaused || !this.#connection.isOpen) return;
-        const isLate = this.#connection.bufferedBytes > MOST_UNSENT_BYTES;
+        // Of a frame of bare pixels all may still be on its way to the browser's other processes.
+        const isLate = this.#connection.bufferedBytes > MOST_UNSENT_BYTES + (this.#isBare ? this.#lastBytes : 0);
         this.#late = isLate ? this.#late + 1 : 0;
         if (this.#late >= LATE_FRAMES) this.#isBare = false;
         if (this.#isBusy || this.#flight.isFull || isLate) {
@@ -101,6 +103,7 @@ export class Pump {
         this.#timestamp = now > this.#timestamp ? now : this.#timestamp + 1n;
         const message = { kind: "frame", encoding, sequence: this.#sequence, timestamp: this.#timestamp, width, height };
         const frame = { bitmap, source, takenAt, sentAt: performance.now(), byteCount: bytes.length, masks: {} };
+        this.#lastBytes = bytes.length;
         this.#flight.add(this.#sequence, frame);
         this.#connection.send(encodeMessage({ ...message, payload: bytes }));
         this.onSent({ ...message, payload: bytes });
