@@ -17,11 +17,12 @@ import { Notices } from "./notices.js";
 import { $, press } from "./page.js";
 import { encodeJSON } from "./protocol.js";
 import { Pump } from "./pump.js";
-import { canRecord, Recorder, savePNG } from "./recorder.js";
+import { canRecord, Recorder, saveFile, savePNG } from "./recorder.js";
 import { browserStorage, Settings } from "./settings.js";
 import { SourceControl } from "./source-control.js";
 import { decodePicture } from "./sources.js";
 import { factsOf, shortFacts, Statistics } from "./statistics.js";
+import { requestFor, Still } from "./still.js";
 
 const FRAMES_IN_FLIGHT = 2;
 const FRAMES_PER_SECOND = 60;
@@ -39,10 +40,12 @@ const maker = new MatteMaker();
 const statistics = new Statistics();
 const legend = new Legend($("legend"), $("legend-empty"));
 const recorder = new Recorder();
+const still = new Still();
 // Where the processor draws as well, a small picture leaves it time for the network.
 const sources = new SourceControl(settings, notices, compositor.isSlow ? 480 : 720);
 
 let backdrop = paintedBackdrop();
+let backdropCount = 0;
 let model = null;
 let classes = [];
 let shown = null; // the answer that the canvas shows
@@ -63,6 +66,28 @@ function canDraw() {
 function draw() {
     isDue = false;
     if (canDraw()) compositor.render(look());
+}
+
+/** Of a still picture the server's own result is shown, at the picture's size, as soon as it has come. */
+function askForStill() {
+    const { source } = sources;
+    const { values } = settings;
+    const frame = shown?.frame;
+    const query =
+        source?.isStill && connection.isOpen && frame?.source === source
+            ? requestFor(values, classes, { model: model.id, width: source.width, height: source.height })
+            : null;
+    if (!query) {
+        still.clear();
+        return;
+    }
+    const isMirrored = Boolean(values.mirror && source.canMirror);
+    still.ask(source, query, { isMirrored, backdrop: values.mode === "picture" ? backdrop : null, backdropKey: String(backdropCount) });
+}
+
+function showSplit() {
+    $("picture").style.setProperty("--split", String(settings.values.comparePosition));
+    $("picture").classList.toggle("is-compared", settings.values.compare);
 }
 
 function drawSoon() {
@@ -99,6 +124,7 @@ function show(answer) {
     if (result.device) $("fact-device").textContent = result.device;
     if (Array.isArray(result.shares)) legend.setShares(result.shares);
     showButtons();
+    askForStill();
 }
 
 function showButtons() {
@@ -182,6 +208,8 @@ settings.addEventListener("change", ({ setting }) => {
     if (setting === "classes" || setting === "mode") updateClasses();
     if (["mode", "model", "device", "classes", "smoothing", "closeHoles"].includes(setting)) sendSettings();
     maker.ramp = rampBetween(edgeRange(settings.values));
+    askForStill();
+    showSplit();
     drawSoon();
 });
 
@@ -192,6 +220,7 @@ legend.onChoice = (label, choice) => {
 
 sources.onSource = (source) => {
     recorder.stop();
+    still.clear();
     // Without a source the picture goes; with one, the last stays until the first answer comes.
     if (!source) {
         shown = null;
@@ -215,6 +244,8 @@ $("backdrop-file").addEventListener("change", async () => {
     if (!file) return;
     try {
         backdrop = await decodePicture(file);
+        backdropCount += 1;
+        askForStill();
         $("backdrop-name").textContent = file.name;
         notices.clear("file");
         drawSoon();
@@ -224,6 +255,10 @@ $("backdrop-file").addEventListener("change", async () => {
 });
 
 $("save").addEventListener("click", async () => {
+    if (still.blob) {
+        saveFile(still.blob);
+        return;
+    }
     if (!canDraw()) return;
     compositor.render(withoutSplit(look()));
     await savePNG($("canvas"));
@@ -263,10 +298,11 @@ setInterval(() => {
 
 $("fact-compositor").textContent = compositor.kind;
 bindControls(settings);
+showSplit();
 connection.connect();
 sources.openCameraIfAllowed();
 
 if (query.get("test") === "1") {
     const { installTestHook } = await import("./testing.js");
-    installTestHook({ pump, answers, sources, maker, compositor, connection, settings, statistics, flight, shown: () => shown });
+    installTestHook({ pump, answers, sources, maker, classes: () => classes, compositor, connection, settings, statistics, flight, shown: () => shown });
 }

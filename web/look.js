@@ -18,6 +18,7 @@ export function classesOf(model, choices, onlySubjects) {
             label,
             isBackground: index === 0,
             isShown: index > 0 && (choice.shown ?? (subjects ? subjects.has(index) : true)),
+            isOwnColor: choice.color !== undefined,
             color: choice.color ?? hexColor(model.palette?.[index] ?? [128, 128, 128]),
         };
     });

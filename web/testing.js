@@ -65,7 +65,7 @@ class StepSource {
     }
 }
 
-export function installTestHook({ pump, answers, sources, maker, compositor, connection, settings, statistics, flight, shown }) {
+export function installTestHook({ pump, answers, sources, maker, classes, compositor, connection, settings, statistics, flight, shown }) {
     const sent = new Map();
     const answered = new Map();
     const keep = (map, key, value) => {
@@ -160,6 +160,7 @@ export function installTestHook({ pump, answers, sources, maker, compositor, con
         },
         /** Bytes of the masks that came for what is shown. */
         receivedBytes: () => shown()?.frame.receivedBytes ?? 0,
+        classes,
         labels: () => connection.hello.models[0].labels,
         shownKind: () => shown()?.frame.source?.kind,
         shownSequence: () => shown()?.sequence ?? 0,

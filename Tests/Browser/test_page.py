@@ -144,7 +144,7 @@ def test_result_is_saved_as_png(open_page, photo, tmp_path):
     page = open_page()
     page.evaluate("silhouetteTest.fixMasks()")
     page.choose_mode("cutout")
-    page.upload(photo)
+    page.step(photo)
     page.set("comparePosition", 0.9)
     page.set("compare", True)  # the saved picture is whole all the same
     with page.page.expect_download() as download:

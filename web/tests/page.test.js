@@ -7,6 +7,7 @@ import { enlarge } from "../enlarge.js";
 import { Flight } from "../flight.js";
 import { classesOf, edgeRange, lookOf } from "../look.js";
 import { encodeJSON, encodeMessage } from "../protocol.js";
+import { outlineOf, requestFor } from "../still.js";
 import { Settings } from "../settings.js";
 import { factsOf, shortFacts, Statistics } from "../statistics.js";
 
@@ -283,4 +284,32 @@ test("statistics are medians of the last seconds", () => {
         "fact-received": "0.9 kB",
     });
     assert.equal(statistics.summary(9000), null);
+});
+
+const CLASSES = [
+    { index: 0, label: "background", isShown: false, color: "#000000", isOwnColor: false },
+    { index: 8, label: "cat", isShown: true, color: "#ff8000", isOwnColor: true },
+    { index: 15, label: "person", isShown: true, color: "#c08080", isOwnColor: false },
+];
+
+test("a still picture is asked for with what the page has chosen", () => {
+    const more = { model: "m", width: 1280, height: 960 };
+    const { values } = new Settings(undefined);
+    const ask = (changes) => Object.fromEntries(requestFor({ ...values, ...changes }, CLASSES, more));
+    assert.deepEqual(ask({ mode: "cutout" }), { model: "m", class: "8,15", output: "cutout" });
+    assert.equal(ask({ mode: "picture" }).output, "cutout");
+    assert.deepEqual(ask({ mode: "grey" }), { model: "m", class: "8,15", output: "composite", background: "gray" });
+    assert.equal(ask({ mode: "color", color: "#102030" }).background, "#102030");
+    assert.equal(ask({ mode: "gradient", gradientTop: "#000000", gradientBottom: "#ffffff" }).background, "gradient:180:#000000,#ffffff");
+    assert.equal(ask({ mode: "blur", blur: 0.5 }).background, "blur:24.0");
+    assert.equal(ask({ tightness: 1 }).threshold, "0.850");
+    assert.equal(ask({ tightness: 0 }).threshold, "0.150");
+    assert.equal(ask({ edge: 1 }).feather, "38.4");
+    assert.equal(ask({ edge: 0 }).feather, undefined);
+    const overlay = ask({ mode: "overlay", opacity: 0.4, tightness: 1 });
+    assert.deepEqual(overlay, {
+        model: "m", class: "8,15", output: "overlay", opacity: "0.4", outline: "4", "class-color": "8=#ff8000", edges: "guided",
+    });
+    assert.equal(requestFor(values, CLASSES.map((one) => ({ ...one, isShown: false })), more), null);
+    assert.deepEqual([outlineOf(100, 50), outlineOf(640, 480), outlineOf(50_000, 10)], [2, 2, 50]);
 });
