@@ -3,6 +3,7 @@
 
 import { enlarge } from "./enlarge.js";
 import { drawSubject, rampBetween } from "./matte.js";
+import { outlined, OUTSIDE, smoothed } from "./outline.js";
 
 const LARGEST_BLUR = 24; // pixels of a picture that is 640 wide
 const SMALLER = 4; // what is blurred is a copy so many times smaller
@@ -37,7 +38,7 @@ export class CanvasCompositor {
     }
 
     setCategories(mask, width, height) {
-        this.#categories = { bytes: mask, width, height };
+        this.#categories = smoothed({ bytes: mask, width, height });
     }
 
     render(look) {
@@ -50,7 +51,7 @@ export class CanvasCompositor {
         context.clearRect(0, 0, width, height);
         if (look.mode === "overlay") {
             this.#drawFrame(look);
-            if (this.#categories) this.#drawMask(this.#paintClasses(look), look, look.opacity);
+            if (this.#categories) this.#drawMask(this.#paintClasses(look), look);
         } else {
             this.#drawSubject(look);
             context.globalCompositeOperation = "destination-over";
@@ -71,7 +72,7 @@ export class CanvasCompositor {
         if (matte?.pixels.length !== width * height * 4) return this.#drawFrame(look);
         const ramp = rampBetween(look.edge);
         const layer = this.#paint((image) => drawSubject(matte.pixels, width, height, matte, ramp, image.data));
-        this.#drawMask(layer, look, 1);
+        this.#drawMask(layer, look);
     }
 
     #drawBackground(look) {
@@ -154,12 +155,8 @@ export class CanvasCompositor {
         this.#turn(look, () => this.#context.drawImage(this.#frame, 0, 0));
     }
 
-    #drawMask(mask, look, opacity) {
-        this.#turn(look, () => {
-            this.#context.globalAlpha = opacity;
-            this.#context.drawImage(mask, 0, 0);
-            this.#context.globalAlpha = 1;
-        });
+    #drawMask(mask, look) {
+        this.#turn(look, () => this.#context.drawImage(mask, 0, 0));
     }
 
     #turn(look, draw) {
@@ -180,8 +177,8 @@ export class CanvasCompositor {
         return this.#coarse.canvas;
     }
 
-    /** One class after the other in its colour, each with the edge of its own. */
-    #paintClasses({ palette }) {
+    /** One class after the other in its colour, each with an outline of its own. */
+    #paintClasses({ palette, opacity }) {
         const { bytes } = this.#categories;
         const present = new Uint8Array(256);
         for (let index = 0; index < bytes.length; index += 1) present[bytes[index]] = 1;
@@ -193,8 +190,11 @@ export class CanvasCompositor {
                 if (!present[index] || !isShown) continue;
                 const levels = new Uint8Array(256);
                 levels[index] = 255;
-                const colors = stepped(red | (green << 8) | (blue << 16), (level) => (level / 255 - 0.35) / 0.3);
-                enlarge(this.#categories, levels, colors, pixels, width, height);
+                const colors = outlinePixels([red / 255, green / 255, blue / 255], opacity);
+                const under = colors.slice();
+                colors.fill(0, 0, FIRST_INSIDE);
+                under.fill(0, FIRST_INSIDE);
+                enlarge(this.#categories, levels, colors, pixels, width, height, under);
             }
         });
     }
@@ -222,3 +222,15 @@ function stepped(color, place) {
 }
 
 const MORE_THAN_A_LITTLE = stepped(0xffffff, (level) => (level / 255 - 0.02) / (0.4 - 0.02));
+
+const FIRST_INSIDE = Math.ceil(OUTSIDE * 255);
+
+/** For each level of a class the pixel that outline.js gives it. */
+function outlinePixels(color, opacity) {
+    return Uint32Array.from({ length: 256 }, (_, level) => {
+        const [red, green, blue, alpha] = outlined(level / 255, color, opacity);
+        if (alpha < 1 / 510) return 0;
+        const byte = (channel) => Math.min(255, Math.round((channel / alpha) * 255));
+        return ((Math.round(alpha * 255) << 24) | (byte(blue) << 16) | (byte(green) << 8) | byte(red)) >>> 0;
+    });
+}

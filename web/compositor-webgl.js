@@ -2,6 +2,7 @@
 
 import { unitColor } from "./look.js";
 import { rampBetween } from "./matte.js";
+import { smoothed } from "./outline.js";
 import { BLUR, COMPOSE, MODE_NUMBERS, SHRINK, VERTEX } from "./shaders.js";
 
 /** The longer side of the small copy that is blurred. */
@@ -68,7 +69,7 @@ export class WebGLCompositor {
         const gl = this.#gl;
         gl.activeTexture(gl.TEXTURE0);
         gl.bindTexture(gl.TEXTURE_2D, this.textures.categories);
-        gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8UI, width, height, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, mask);
+        gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8UI, width, height, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, smoothed({ bytes: mask, width, height }).bytes);
     }
 
     render(look) {

@@ -2,6 +2,10 @@
 //
 // Texture coordinates have the top row at 0, as pictures have it; only the pass to the screen turns them around.
 
+import { DARK, LIGHT, STEPS } from "./outline.js";
+
+const vector = (numbers) => `vec4(${numbers.map((number) => number.toFixed(3))})`;
+
 const HEAD = `#version 300 es
 precision highp float;
 precision highp usampler2D;
@@ -96,9 +100,8 @@ uint categoryAt(ivec2 at) {
     return texelFetch(categories, clamp(at, ivec2(0), textureSize(categories, 0) - 1), 0).r;
 }
 
-// The colour of the classes around a place. The sixteen nearest pixels vote with the weights of a cubic B-spline, each
-// class gets the sum of its votes, and what is left of the loser is made small: outlines come out round, where the
-// indices alone would draw stairs.
+// The colour of the classes at a place, multiplied by its opacity. The sixteen nearest pixels vote with the weights of a cubic
+// B-spline: how much of the place is of a class is smooth, where the indices alone would draw stairs. What is not shown is one class.
 vec4 classColorAt(vec2 at) {
     vec2 place = at * vec2(textureSize(categories, 0)) - 0.5;
     ivec2 corner = ivec2(floor(place)) - 1;
@@ -112,27 +115,31 @@ vec4 classColorAt(vec2 at) {
     uint classes[16];
     bool areAlike = true;
     for (int one = 0; one < 16; one++) {
-        classes[one] = categoryAt(corner + ivec2(one & 3, one >> 2));
+        uint found = categoryAt(corner + ivec2(one & 3, one >> 2));
+        classes[one] = texelFetch(palette, ivec2(int(found), 0), 0).a > 0.0 ? found : 0u;
         areAlike = areAlike && classes[one] == classes[0];
     }
-    if (areAlike) {
-        vec4 entry = texelFetch(palette, ivec2(int(classes[0]), 0), 0);
-        return vec4(entry.rgb * entry.a, entry.a);
-    }
-
-    vec4 sum = vec4(0.0);
-    float total = 0.0;
-    for (int one = 0; one < 16; one++) {
-        float votes = 0.0;
-        for (int other = 0; other < 16; other++) {
-            votes += classes[other] == classes[one] ? w[other & 3].x * w[other >> 2].y : 0.0;
+    float share = 1.0;
+    uint best = classes[0];
+    if (!areAlike) {
+        // Of the classes that are shown, the one that most of the place is of.
+        share = 0.0;
+        best = 0u;
+        for (int one = 0; one < 16; one++) {
+            float votes = 0.0;
+            for (int other = 0; other < 16; other++) {
+                votes += classes[other] == classes[one] ? w[other & 3].x * w[other >> 2].y : 0.0;
+            }
+            if (texelFetch(palette, ivec2(int(classes[one]), 0), 0).a > 0.0 && votes > share) {
+                share = votes;
+                best = classes[one];
+            }
         }
-        float weight = w[one & 3].x * w[one >> 2].y * smoothstep(0.35, 0.65, votes);
-        vec4 entry = texelFetch(palette, ivec2(int(classes[one]), 0), 0);
-        sum += vec4(entry.rgb * entry.a, entry.a) * weight;
-        total += weight;
     }
-    return total > 0.0 ? sum / total : vec4(0.0);
+    vec4 entry = texelFetch(palette, ivec2(int(best), 0), 0);
+    if (entry.a == 0.0) return vec4(0.0);
+    vec4 line = mix(${vector(DARK)} * smoothstep(${STEPS.dark}, share), ${vector(LIGHT)}, smoothstep(${STEPS.light}, share));
+    return mix(line, vec4(entry.rgb, 1.0) * opacity, smoothstep(${STEPS.fill}, share));
 }
 
 vec3 backgroundAt(vec2 at, vec2 onScreen, vec3 original) {
@@ -166,8 +173,8 @@ void main() {
     if (mode == ${MODE_NUMBERS.original} || onScreen.x < split) {
         color = vec4(original, 1.0);
     } else if (mode == ${MODE_NUMBERS.overlay}) {
-        vec4 entry = classColorAt(at);
-        color = vec4(original * (1.0 - entry.a * opacity) + entry.rgb * opacity, 1.0);
+        vec4 shown = classColorAt(at);
+        color = vec4(original * (1.0 - shown.a) + shown.rgb, 1.0);
     } else {
         float alpha = floor(clamp(confidenceAt(at, original) * ramp.x + ramp.y, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
         vec3 own = original;

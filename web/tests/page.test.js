@@ -7,6 +7,7 @@ import { enlarge } from "../enlarge.js";
 import { Flight } from "../flight.js";
 import { classesOf, edgeRange, lookOf } from "../look.js";
 import { encodeJSON, encodeMessage } from "../protocol.js";
+import { outlined, smoothed } from "../outline.js";
 import { outlineOf, requestFor } from "../still.js";
 import { Settings } from "../settings.js";
 import { factsOf, shortFacts, Statistics } from "../statistics.js";
@@ -214,6 +215,41 @@ test("an enlarged mask keeps its plains, is symmetric and rises without steps", 
         assert.ok(row[x] >= row[x - 1] && row[x] - row[x - 1] < 26, `at ${x}`);
         assert.ok(Math.abs(row[x] + row[79 - x] - 255) <= 1, `at ${x}`);
     }
+});
+
+test("what lies under is written only where nothing is", () => {
+    const mask = { bytes: Uint8Array.of(0, 255), width: 2, height: 1 };
+    const levels = Uint8Array.from({ length: 256 }, (_, value) => value);
+    const pixels = new Uint32Array(20).fill(9, 0, 2);
+    const colors = Uint32Array.from({ length: 256 }, (_, level) => (level > 200 ? 7 : 0));
+    enlarge(mask, levels, colors, pixels, 20, 1, new Uint32Array(256).fill(5));
+    assert.deepEqual([...new Set(pixels)], [9, 5, 7]);
+    assert.deepEqual([...pixels.subarray(0, 3)], [9, 9, 5]);
+});
+
+test("a class's outline is dark outside and light inside, and its fill has the chosen opacity", () => {
+    const red = [1, 0, 0];
+    assert.deepEqual(outlined(0, red, 0.5), [0, 0, 0, 0]);
+    assert.deepEqual(outlined(1, red, 0.5), [0.5, 0, 0, 0.5]);
+    const contrast = (share, beneath) => {
+        const [r, g, b, a] = outlined(share, red, 0.5);
+        return Math.abs((r + g + b) / 3 + beneath * (1 - a) - beneath);
+    };
+    // On white the dark line shows, on black the light one, on grey both; whatever the fill is.
+    assert.ok(contrast(0.3, 1) > 0.4 && contrast(0.6, 0) > 0.8);
+    for (let beneath = 0; beneath <= 1; beneath += 0.05) assert.ok(Math.max(contrast(0.3, beneath), contrast(0.6, beneath)) > 0.25, `${beneath}`);
+    assert.ok(outlined(0.6, red, 0)[3] > 0.9, "lines without a fill");
+});
+
+test("a mask of classes loses stairs and lonely pixels, and keeps its plains", () => {
+    const rows = ["00000000", "00000000", "00100222", "00000222", "00002222", "00022222"];
+    const mask = { bytes: Uint8Array.from(rows.join("")), width: 8, height: 6 };
+    const { bytes } = smoothed(mask);
+    assert.equal(bytes[2 * 8 + 2], 0);
+    assert.equal(bytes[4 * 8 + 6], 2);
+    assert.equal(bytes[8], 0);
+    assert.ok(!bytes.includes(1));
+    assert.equal(mask.bytes[2 * 8 + 2], 1, "what came is not changed");
 });
 
 const memory = (text) => ({ text, getItem() { return this.text; }, setItem(_, value) { this.text = value; } });
