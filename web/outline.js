@@ -31,22 +31,31 @@ export function outlined(share, color, opacity) {
     });
 }
 
-const WEIGHTS = [1, 2, 1, 2, 4, 2, 1, 2, 1];
+/** Places around each one that vote: as far as half a cell of most networks' own scores. */
+const REACH = 3;
 
 /** A mask of classes without stairs and lonely pixels: at each place the class that most around it is of. */
 export function smoothed({ bytes, width, height }) {
     const result = bytes.slice();
-    const votes = new Uint8Array(256);
-    for (let y = 1; y < height - 1; y += 1) {
-        for (let x = 1, at = y * width + 1; x < width - 1; x += 1, at += 1) {
+    const votes = new Uint16Array(256);
+    for (let y = 0; y < height; y += 1) {
+        const [top, bottom] = [Math.max(0, y - REACH), Math.min(height - 1, y + REACH)];
+        for (let x = 0, at = y * width; x < width; x += 1, at += 1) {
+            const [left, right] = [Math.max(0, x - REACH), Math.min(width - 1, x + REACH)];
             const own = bytes[at];
-            if (bytes[at - 1] === own && bytes[at + 1] === own && bytes[at - width] === own && bytes[at + width] === own) continue;
+            // Where the corners of the window and the middles of its sides are alike, all of it is, but for what is lonely.
+            const isPlain =
+                bytes[y * width + left] === own && bytes[y * width + right] === own &&
+                [top, bottom].every((row) => bytes[row * width + left] === own && bytes[row * width + right] === own && bytes[row * width + x] === own);
+            if (isPlain) continue;
+            votes.fill(0);
             let best = own;
-            for (let place = 0; place < 9; place += 1) votes[bytes[at + ((place / 3) | 0) * width - width + (place % 3) - 1]] = 0;
-            for (let place = 0; place < 9; place += 1) votes[bytes[at + ((place / 3) | 0) * width - width + (place % 3) - 1]] += WEIGHTS[place];
-            for (let place = 0; place < 9; place += 1) {
-                const other = bytes[at + ((place / 3) | 0) * width - width + (place % 3) - 1];
-                if (votes[other] > votes[best]) best = other;
+            for (let row = top; row <= bottom; row += 1) {
+                for (let column = left; column <= right; column += 1) {
+                    const other = bytes[row * width + column];
+                    votes[other] += (REACH + 1 - Math.abs(row - y)) * (REACH + 1 - Math.abs(column - x));
+                    if (votes[other] > votes[best]) best = other;
+                }
             }
             result[at] = best;
         }

@@ -83,6 +83,6 @@ def test_smoothing_and_holes_are_asked_for(open_page):
         })"""
     )
     page.set("smoothing", 0.2)
-    page.set("closeHoles", False)
+    page.page.uncheck("#closeHoles", force=True)
     page.wait(lambda: page.evaluate("window.inForce?.closesHoles === false"), "settings in force")
     assert page.evaluate("inForce.smoothing") == 0.2
