@@ -69,6 +69,9 @@ struct MatteTests {
         #expect(abs((inForce["smoothing"] as? Double ?? -1) - Double(smoothing)) < 1e-6)
         let expected = try expected(chosen, smoothing: smoothing, mends: mends)
         #expect(expected.maps[0].contains { $0 > 128 } && expected.maps[0].contains { $0 < 128 })
+        // There is something to be mended and to be steadied.
+        #expect(try expected.maps != self.expected(chosen, smoothing: smoothing, mends: !mends).maps)
+        #expect(try expected.maps != self.expected(chosen, smoothing: smoothing == 0 ? 0.6 : 0, mends: mends).maps)
         for (index, picture) in Self.pictures.enumerated() {
             send(picture, UInt32(index + 1), to: client)
             let matte = try client.message(.matte)
