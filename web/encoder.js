@@ -12,8 +12,7 @@ export function sentSize(width, height) {
 }
 
 /**
- * Whether frames may go as they are: within a machine a megabyte costs less than a JPEG file, and the network sees just what a film's
- * network sees.
+ * Whether frames may go as they are: then the network sees just what a film's network sees. Elsewhere a megabyte is too much.
  */
 export const isOnThisMachine = (hostname) => ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 

@@ -5,8 +5,12 @@ import { encodeMessage } from "./protocol.js";
 
 /** With more than this unsent, the network is the bottleneck and another frame would only be late. */
 const MOST_UNSENT_BYTES = 512 * 1024;
-/** So often in a row, and the way to the server is no machine's own after all: a tunnel looks like one. */
-const LATE_FRAMES = 10;
+/**
+ * Of the last fifty pictures or so, with the newer ones counting more: when so many were skipped the machine does not keep up, or the
+ * way to the server is a tunnel that only looks like one's own machine. Then JPEG files are less work.
+ */
+const MOST_STRAIN = 12;
+const STRAIN_KEPT = 0.98;
 
 export class Pump {
     /** Pictures that came while there was no room for them. */
@@ -22,7 +26,7 @@ export class Pump {
     #isWanted = false;
     #isPaused = false;
     #isBare;
-    #late = 0;
+    #strain = 0;
     #lastBytes = 0;
     #epoch = 0;
 
@@ -75,9 +79,10 @@ export class Pump {
         if (!source || this.#isPaused || !this.#connection.isOpen) return;
         // Of a frame of bare pixels all may still be on its way to the browser's other processes.
         const isLate = this.#connection.bufferedBytes > MOST_UNSENT_BYTES + (this.#isBare ? this.#lastBytes : 0);
-        this.#late = isLate ? this.#late + 1 : 0;
-        if (this.#late >= LATE_FRAMES) this.#isBare = false;
-        if (this.#isBusy || this.#flight.isFull || isLate) {
+        const isSkipped = this.#isBusy || this.#flight.isFull || isLate;
+        this.#strain = this.#strain * STRAIN_KEPT + (isSkipped ? 1 : 0);
+        if (this.#strain > MOST_STRAIN) this.#isBare = false;
+        if (isSkipped) {
             if (!source.isStill) this.skipped += 1;
             return;
         }

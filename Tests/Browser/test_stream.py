@@ -37,9 +37,12 @@ def test_mask_is_that_of_the_bytes_sent(open_page, binary, tmp_path):
         page.wait_for_answers(5)
         frame = page.newest()
         sent = frame["sent"]
-        picture = tmp_path / f"frame-{number}.png"
-        assert sent["encoding"] == "rgb"
-        Image.frombytes("RGB", (sent["width"], sent["height"]), sent["bytes"]).save(picture)
+        # As it is, unless this machine does not keep up.
+        picture = tmp_path / f"frame-{number}.{'png' if sent['encoding'] == 'rgb' else 'jpg'}"
+        if sent["encoding"] == "rgb":
+            Image.frombytes("RGB", (sent["width"], sent["height"]), sent["bytes"]).save(picture)
+        else:
+            picture.write_bytes(sent["bytes"])
         expected = segment(binary, picture, tmp_path / "mask.png", "--output", "mask")
         assert numpy.array_equal(frame["categories"], expected)
 

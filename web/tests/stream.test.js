@@ -286,7 +286,7 @@ test("nothing is taken while much is unsent, or while paused", async () => {
     assert.equal(connection.sent.length, 1);
 });
 
-test("frames go as they are within a machine, as JPEG files elsewhere, and where a tunnel only looks like one", async () => {
+test("frames go as they are within a machine that keeps up, else as JPEG files", async () => {
     for (const hostname of ["localhost", "127.0.0.1", "[::1]"]) {
         const { connection, flight, camera, encoder } = pumping(hostname);
         const send = async () => {
@@ -296,11 +296,11 @@ test("frames go as they are within a machine, as JPEG files elsewhere, and where
             return connection.sent.at(-1).encoding;
         };
         assert.equal(await send(), "rgb");
-        for (const count of [9, 10]) {
+        for (const [count, encoding] of [[9, "rgb"], [9, "jpeg"]]) {
             connection.bufferedBytes = 1 << 20;
             for (let late = 0; late < count; late += 1) camera.onFrame();
             connection.bufferedBytes = 0;
-            assert.equal(await send(), count === 9 ? "rgb" : "jpeg");
+            assert.equal(await send(), encoding);
         }
     }
     const { connection, camera, encoder } = pumping("silhouette.example");
