@@ -2,16 +2,22 @@
 
 import { decodeJSON, decodeMask, ProtocolError } from "./protocol.js";
 
+/** The server's own pictures come whether they are drawn or not: more are left out. */
+const MOST_MADE_AT_ONCE = 2;
+
 export class Answers {
-    /** Called with {sequence, frame, masks: {categories?, alpha?}, result}; the frame's bitmap then belongs to the callee. */
+    /** Called with {sequence, frame, masks: {categories?, matte?}, result}; the frame's bitmap then belongs to the callee. */
     onAnswer = () => {};
     /** Called with a frame of ours that the server left out. */
     onDropped = () => {};
     /** Called when there is room for another frame. */
     onRoom = () => {};
+    /** Makes of a frame and its matte message what is drawn; see matte-maker.js. */
+    maker = null;
     #connection;
     #flight;
     #newest = 0;
+    #epoch = 0;
 
     constructor(connection, flight) {
         this.#connection = connection;
@@ -23,13 +29,14 @@ export class Answers {
     /** A new connection counts from the start. */
     restart() {
         this.#newest = 0;
+        this.#epoch += 1;
         this.#flight.clear(release);
     }
 
     #receive(message) {
         const { kind, sequence } = message;
         if (kind === "picture") this.#takePicture(message);
-        else if (kind === "categories" || kind === "alpha") this.#takeMask(message);
+        else if (kind === "categories" || kind === "matte") this.#takeMask(message);
         else if (kind === "result") this.#finish(sequence, decodeJSON(message));
         else if (kind === "dropped") {
             const frame = this.#flight.get(sequence);
@@ -59,22 +66,43 @@ export class Answers {
         const frame = this.#flight.take(sequence);
         if (!frame) return;
         const answeredAt = performance.now();
-        this.onRoom();
+        const epoch = this.#epoch;
+        // While its matte is made a frame keeps its place in flight: a page that is slower than the server sends no more than it draws.
+        const isMade = Boolean(frame.masks.matte && this.maker);
+        if (isMade) this.#flight.held += 1;
+        else this.onRoom();
         try {
             const names = Object.keys(frame.masks);
             const masks = await Promise.all(Object.values(frame.masks));
             frame.bitmap = await frame.bitmap;
-            if (sequence <= this.#newest) {
+            frame.masks = Object.fromEntries(names.map((name, index) => [name, masks[index]]));
+            if (isMade && this.#flight.held > MOST_MADE_AT_ONCE) {
+                release(frame);
+                return;
+            }
+            if (isMade) await this.#makeMatte(frame, result);
+            if (sequence <= this.#newest || epoch !== this.#epoch) {
                 release(frame);
                 return;
             }
             this.#newest = sequence;
-            frame.masks = Object.fromEntries(names.map((name, index) => [name, masks[index]]));
             this.onAnswer({ sequence, frame, masks: frame.masks, result, roundTrip: answeredAt - frame.sentAt });
         } catch (error) {
             release(frame);
             if (error instanceof ProtocolError) this.#connection.drop(1002);
+        } finally {
+            if (isMade) {
+                this.#flight.held -= 1;
+                this.onRoom();
+            }
         }
+    }
+
+    async #makeMatte(frame, { matteRadius }) {
+        if (!Number.isInteger(matteRadius) || matteRadius < 1) throw new ProtocolError("malformed", "a matte without its radius");
+        const made = await this.maker.make(frame.bitmap, { ...frame.masks.matte, radius: matteRadius });
+        frame.bitmap = made.bitmap;
+        frame.masks.matte = made.matte;
     }
 
     #give(sequence) {

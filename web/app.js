@@ -9,17 +9,20 @@ import { showConnection, showHello } from "./engine-control.js";
 import { listenForFiles } from "./files.js";
 import { Flight } from "./flight.js";
 import { Legend } from "./legend.js";
-import { classesOf, lookOf, maskFor, withoutSplit } from "./look.js";
+import { classesOf, edgeRange, lookOf, maskFor, withoutSplit } from "./look.js";
+import { rampBetween } from "./matte.js";
+import { MatteMaker } from "./matte-maker.js";
 import { badFile, RECORDING_FAILED, serverMessage } from "./messages.js";
 import { Notices } from "./notices.js";
 import { $, press } from "./page.js";
 import { encodeJSON } from "./protocol.js";
 import { Pump } from "./pump.js";
-import { canRecord, Recorder, savePNG } from "./recorder.js";
+import { canRecord, Recorder, saveFile, savePNG } from "./recorder.js";
 import { browserStorage, Settings } from "./settings.js";
 import { SourceControl } from "./source-control.js";
 import { decodePicture } from "./sources.js";
 import { factsOf, shortFacts, Statistics } from "./statistics.js";
+import { requestFor, Still } from "./still.js";
 
 const FRAMES_IN_FLIGHT = 2;
 const FRAMES_PER_SECOND = 60;
@@ -30,15 +33,19 @@ const notices = new Notices($("notices"));
 const compositor = createCompositor($("canvas"), query.get("compositor"));
 const connection = new Connection(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/preview`);
 const flight = new Flight(FRAMES_IN_FLIGHT);
-const pump = new Pump(connection, flight);
+// ?encoding=jpeg sends files within a machine, too.
+const pump = new Pump(connection, flight, query.get("encoding") === "jpeg" ? "" : location.hostname);
 const answers = new Answers(connection, flight);
+const maker = new MatteMaker();
 const statistics = new Statistics();
 const legend = new Legend($("legend"), $("legend-empty"));
 const recorder = new Recorder();
+const still = new Still();
 // Where the processor draws as well, a small picture leaves it time for the network.
 const sources = new SourceControl(settings, notices, compositor.isSlow ? 480 : 720);
 
 let backdrop = paintedBackdrop();
+let backdropCount = 0;
 let model = null;
 let classes = [];
 let shown = null; // the answer that the canvas shows
@@ -61,6 +68,28 @@ function draw() {
     if (canDraw()) compositor.render(look());
 }
 
+/** Of a still picture the server's own result is shown, at the picture's size, as soon as it has come. */
+function askForStill() {
+    const { source } = sources;
+    const { values } = settings;
+    const frame = shown?.frame;
+    const query =
+        source?.isStill && connection.isOpen && frame?.source === source
+            ? requestFor(values, classes, { model: model.id, width: source.width, height: source.height })
+            : null;
+    if (!query) {
+        still.clear();
+        return;
+    }
+    const isMirrored = Boolean(values.mirror && source.canMirror);
+    still.ask(source, query, { isMirrored, backdrop: values.mode === "picture" ? backdrop : null, backdropKey: String(backdropCount) });
+}
+
+function showSplit() {
+    $("picture").style.setProperty("--split", String(settings.values.comparePosition));
+    $("picture").classList.toggle("is-compared", settings.values.compare);
+}
+
 function drawSoon() {
     if (!isDue) requestAnimationFrame(draw);
     isDue = true;
@@ -77,7 +106,7 @@ function show(answer) {
     frame.width = width;
     frame.height = height;
     compositor.setFrame(frame.bitmap);
-    if (masks.alpha) compositor.setAlpha(masks.alpha.bytes, masks.alpha.width, masks.alpha.height);
+    if (masks.matte) compositor.setMatte(masks.matte);
     if (masks.categories) {
         compositor.setCategories(masks.categories.bytes, masks.categories.width, masks.categories.height);
     }
@@ -95,6 +124,7 @@ function show(answer) {
     if (result.device) $("fact-device").textContent = result.device;
     if (Array.isArray(result.shares)) legend.setShares(result.shares);
     showButtons();
+    askForStill();
 }
 
 function showButtons() {
@@ -112,7 +142,9 @@ function sendSettings() {
     const message = {
         model: model.id,
         // A still picture is sent once: with both masks every mode can be drawn from it.
-        outputs: isStill ? ["categories", "alpha"] : [maskFor(values.mode)],
+        outputs: isStill ? ["categories", "matte"] : [maskFor(values.mode)],
+        smoothing: values.smoothing,
+        closesHoles: values.closeHoles,
         classes: classes.filter(({ isShown }) => isShown).map(({ index }) => index),
         maximumFramesPerSecond: Math.min(FRAMES_PER_SECOND, hello.limits?.framesPerSecond ?? FRAMES_PER_SECOND),
     };
@@ -142,6 +174,7 @@ connection.addEventListener("state", () => {
     showConnection(connection, notices);
     if (connection.state.phase === "open") {
         chooseModel();
+        maker.constants = connection.hello.matte;
         showHello(connection.hello, model, settings);
         answers.restart();
         sendSettings.last = "";
@@ -165,13 +198,18 @@ answers.onDropped = (frame) => {
     if (frame?.source?.isStill && frame.source === sources.source) setTimeout(() => pump.resend(), 100);
 };
 answers.onAnswer = show;
+answers.maker = maker;
+maker.ramp = rampBetween(edgeRange(settings.values));
 
 // What the user does
 
 settings.addEventListener("change", ({ setting }) => {
     if (setting === "model" && connection.isOpen) chooseModel();
     if (setting === "classes" || setting === "mode") updateClasses();
-    if (["mode", "model", "device", "classes"].includes(setting)) sendSettings();
+    if (["mode", "model", "device", "classes", "smoothing", "closeHoles"].includes(setting)) sendSettings();
+    maker.ramp = rampBetween(edgeRange(settings.values));
+    askForStill();
+    showSplit();
     drawSoon();
 });
 
@@ -182,6 +220,7 @@ legend.onChoice = (label, choice) => {
 
 sources.onSource = (source) => {
     recorder.stop();
+    still.clear();
     // Without a source the picture goes; with one, the last stays until the first answer comes.
     if (!source) {
         shown = null;
@@ -205,6 +244,8 @@ $("backdrop-file").addEventListener("change", async () => {
     if (!file) return;
     try {
         backdrop = await decodePicture(file);
+        backdropCount += 1;
+        askForStill();
         $("backdrop-name").textContent = file.name;
         notices.clear("file");
         drawSoon();
@@ -214,6 +255,10 @@ $("backdrop-file").addEventListener("change", async () => {
 });
 
 $("save").addEventListener("click", async () => {
+    if (still.blob) {
+        saveFile(still.blob);
+        return;
+    }
     if (!canDraw()) return;
     compositor.render(withoutSplit(look()));
     await savePNG($("canvas"));
@@ -253,10 +298,11 @@ setInterval(() => {
 
 $("fact-compositor").textContent = compositor.kind;
 bindControls(settings);
+showSplit();
 connection.connect();
 sources.openCameraIfAllowed();
 
 if (query.get("test") === "1") {
     const { installTestHook } = await import("./testing.js");
-    installTestHook({ pump, answers, compositor, connection, settings, statistics, flight, shown: () => shown });
+    installTestHook({ pump, answers, sources, maker, classes: () => classes, compositor, connection, settings, statistics, flight, shown: () => shown });
 }

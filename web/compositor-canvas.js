@@ -2,6 +2,8 @@
 // as long, and for browsers without it.
 
 import { enlarge } from "./enlarge.js";
+import { drawSubject, rampBetween } from "./matte.js";
+import { outlined, OUTSIDE, smoothed } from "./outline.js";
 
 const LARGEST_BLUR = 24; // pixels of a picture that is 640 wide
 const SMALLER = 4; // what is blurred is a copy so many times smaller
@@ -11,9 +13,10 @@ export class CanvasCompositor {
     isSlow = true;
     #context;
     #frame = null;
-    #alpha = null;
+    #matte = null;
     #categories = null;
     #mask = createLayer();
+    #coarse = createLayer();
     #image = null;
     #background = createLayer();
     #small = createLayer();
@@ -29,12 +32,13 @@ export class CanvasCompositor {
         this.#frame = bitmap;
     }
 
-    setAlpha(mask, width, height) {
-        this.#alpha = { bytes: mask, width, height };
+    /** @param {object} matte what matte.js has found for the frame, with the frame's pixels */
+    setMatte(matte) {
+        this.#matte = matte;
     }
 
     setCategories(mask, width, height) {
-        this.#categories = { bytes: mask, width, height };
+        this.#categories = smoothed({ bytes: mask, width, height });
     }
 
     render(look) {
@@ -47,7 +51,7 @@ export class CanvasCompositor {
         context.clearRect(0, 0, width, height);
         if (look.mode === "overlay") {
             this.#drawFrame(look);
-            if (this.#categories) this.#drawMask(this.#paintClasses(look), look, look.opacity);
+            if (this.#categories) this.#drawMask(this.#paintClasses(look), look);
         } else {
             this.#drawSubject(look);
             context.globalCompositeOperation = "destination-over";
@@ -63,12 +67,12 @@ export class CanvasCompositor {
 
     /** The subject alone, on nothing. */
     #drawSubject(look) {
-        const context = this.#context;
-        if (this.#alpha) {
-            this.#drawMask(this.#paintAlpha(look.edge), look, 1);
-            context.globalCompositeOperation = "source-in";
-        }
-        this.#drawFrame(look);
+        const matte = this.#matte;
+        const { width, height } = this.canvas;
+        if (matte?.pixels.length !== width * height * 4) return this.#drawFrame(look);
+        const ramp = rampBetween(look.edge);
+        const layer = this.#paint((image) => drawSubject(matte.pixels, width, height, matte, ramp, image.data));
+        this.#drawMask(layer, look);
     }
 
     #drawBackground(look) {
@@ -106,9 +110,9 @@ export class CanvasCompositor {
         const small = this.#small;
         for (const { canvas } of [background, small]) Object.assign(canvas, { width: size[0], height: size[1] });
         background.drawImage(this.#frame, 0, 0, ...size);
-        if (this.#alpha) {
+        if (this.#matte) {
             background.globalCompositeOperation = "destination-out";
-            background.drawImage(this.#paintAlpha([0.02, 0.4]), 0, 0, ...size);
+            background.drawImage(this.#paintCoarse(), 0, 0, ...size);
         }
         small.globalCompositeOperation = "destination-over";
         for (const times of [1, 2, 4, 8]) {
@@ -151,12 +155,8 @@ export class CanvasCompositor {
         this.#turn(look, () => this.#context.drawImage(this.#frame, 0, 0));
     }
 
-    #drawMask(mask, look, opacity) {
-        this.#turn(look, () => {
-            this.#context.globalAlpha = opacity;
-            this.#context.drawImage(mask, 0, 0);
-            this.#context.globalAlpha = 1;
-        });
+    #drawMask(mask, look) {
+        this.#turn(look, () => this.#context.drawImage(mask, 0, 0));
     }
 
     #turn(look, draw) {
@@ -166,25 +166,35 @@ export class CanvasCompositor {
         context.setTransform(1, 0, 0, 1, 0, 0);
     }
 
-    /** White, as opaque as the mask says. */
-    #paintAlpha([low, high]) {
-        const colors = stepped(0xffffff, (level) => (level / 255 - low) / (high - low));
-        return this.#paint((pixels, width, height) => enlarge(this.#alpha, AS_THEY_ARE, colors, pixels, width, height));
+    /** As opaque as a place is more than a little the subject: its pixels hold colours of both. */
+    #paintCoarse() {
+        const { confidences, width, height } = this.#matte;
+        const image = new ImageData(width, height);
+        const pixels = new Uint32Array(image.data.buffer);
+        for (let index = 0; index < pixels.length; index += 1) pixels[index] = MORE_THAN_A_LITTLE[confidences[index]];
+        Object.assign(this.#coarse.canvas, { width, height });
+        this.#coarse.putImageData(image, 0, 0);
+        return this.#coarse.canvas;
     }
 
-    /** One class after the other in its colour, each with the edge of its own. */
-    #paintClasses({ palette }) {
+    /** One class after the other in its colour, each with an outline of its own. */
+    #paintClasses({ palette, opacity }) {
         const { bytes } = this.#categories;
         const present = new Uint8Array(256);
         for (let index = 0; index < bytes.length; index += 1) present[bytes[index]] = 1;
-        return this.#paint((pixels, width, height) => {
+        return this.#paint((image, width, height) => {
+            const pixels = new Uint32Array(image.data.buffer);
+            pixels.fill(0);
             for (let index = 0; index < 256; index += 1) {
                 const [red, green, blue, isShown] = palette.subarray(index * 4, index * 4 + 4);
                 if (!present[index] || !isShown) continue;
                 const levels = new Uint8Array(256);
                 levels[index] = 255;
-                const colors = stepped(red | (green << 8) | (blue << 16), (level) => (level / 255 - 0.35) / 0.3);
-                enlarge(this.#categories, levels, colors, pixels, width, height);
+                const colors = outlinePixels([red / 255, green / 255, blue / 255], opacity);
+                const under = colors.slice();
+                colors.fill(0, 0, FIRST_INSIDE);
+                under.fill(0, FIRST_INSIDE);
+                enlarge(this.#categories, levels, colors, pixels, width, height, under);
             }
         });
     }
@@ -194,15 +204,11 @@ export class CanvasCompositor {
         const { canvas } = this.#mask;
         if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
         if (this.#image?.width !== width || this.#image.height !== height) this.#image = new ImageData(width, height);
-        const pixels = new Uint32Array(this.#image.data.buffer);
-        pixels.fill(0);
-        fill(pixels, width, height);
+        fill(this.#image, width, height);
         this.#mask.putImageData(this.#image, 0, 0);
         return canvas;
     }
 }
-
-const AS_THEY_ARE = Uint8Array.from({ length: 256 }, (_, value) => value);
 
 const createLayer = () => document.createElement("canvas").getContext("2d");
 
@@ -212,5 +218,19 @@ function stepped(color, place) {
         const t = Math.min(1, Math.max(0, place(level)));
         const alpha = Math.round(255 * t * t * (3 - 2 * t));
         return alpha ? ((alpha << 24) | color) >>> 0 : 0;
+    });
+}
+
+const MORE_THAN_A_LITTLE = stepped(0xffffff, (level) => (level / 255 - 0.02) / (0.4 - 0.02));
+
+const FIRST_INSIDE = Math.ceil(OUTSIDE * 255);
+
+/** For each level of a class the pixel that outline.js gives it. */
+function outlinePixels(color, opacity) {
+    return Uint32Array.from({ length: 256 }, (_, level) => {
+        const [red, green, blue, alpha] = outlined(level / 255, color, opacity);
+        if (alpha < 1 / 510) return 0;
+        const byte = (channel) => Math.min(255, Math.round((channel / alpha) * 255));
+        return ((Math.round(alpha * 255) << 24) | (byte(blue) << 16) | (byte(green) << 8) | byte(red)) >>> 0;
     });
 }

@@ -1,11 +1,20 @@
 // Draws frame, mask and background with WebGL2.
 
 import { unitColor } from "./look.js";
+import { rampBetween } from "./matte.js";
+import { smoothed } from "./outline.js";
 import { BLUR, COMPOSE, MODE_NUMBERS, SHRINK, VERTEX } from "./shaders.js";
 
 /** The longer side of the small copy that is blurred. */
 const BLUR_SIDE = 256;
 const LARGEST_SIGMA = 11;
+
+const NO_MATTE = {
+    functions: new Float32Array(4),
+    width: 1,
+    height: 1,
+    colors: { width: 1, height: 1, subject: new Uint8ClampedArray(4), background: new Uint8ClampedArray(4) },
+};
 
 export class WebGLCompositor {
     kind = "WebGL2";
@@ -15,7 +24,7 @@ export class WebGLCompositor {
     #backdrop = null;
     #paletteKey = "";
     #blurKey = "";
-    #masks = { alpha: 0, categories: 0 }; // how often each has changed
+    #mattes = 0; // how often it has changed
     #frames = 0;
 
     /** @returns null where there is no WebGL2 */
@@ -42,18 +51,25 @@ export class WebGLCompositor {
         bitmap.close();
     }
 
-    setAlpha(mask, width, height) {
+    /** @param {object} matte what matte.js has found for the frame */
+    setMatte({ functions, width, height, colors }) {
         const gl = this.#gl;
-        this.#masks.alpha += 1;
-        gl.bindTexture(gl.TEXTURE_2D, this.textures.alphaMask);
-        gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8, width, height, 0, gl.RED, gl.UNSIGNED_BYTE, mask);
+        this.#mattes += 1;
+        gl.activeTexture(gl.TEXTURE0);
+        gl.bindTexture(gl.TEXTURE_2D, this.textures.functions);
+        gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, width, height, 0, gl.RGBA, gl.FLOAT, functions);
+        for (const [name, grid] of [["subjectColors", colors.subject], ["backgroundColors", colors.background]]) {
+            gl.bindTexture(gl.TEXTURE_2D, this.textures[name]);
+            const bytes = new Uint8Array(grid.buffer, grid.byteOffset, grid.length);
+            gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, colors.width, colors.height, 0, gl.RGBA, gl.UNSIGNED_BYTE, bytes);
+        }
     }
 
     setCategories(mask, width, height) {
         const gl = this.#gl;
-        this.#masks.categories += 1;
+        gl.activeTexture(gl.TEXTURE0);
         gl.bindTexture(gl.TEXTURE_2D, this.textures.categories);
-        gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8UI, width, height, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, mask);
+        gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8UI, width, height, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, smoothed({ bytes: mask, width, height }).bytes);
     }
 
     render(look) {
@@ -69,14 +85,15 @@ export class WebGLCompositor {
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
         gl.viewport(0, 0, width, height);
         gl.useProgram(program);
-        this.#bind(uniforms, ["frame", "alphaMask", "categories", "palette", "backdrop"]);
-        this.#bindTo(uniforms.blurred, 5, this.targets[0].texture);
+        this.#bind(uniforms, ["frame", "functions", "subjectColors", "backgroundColors", "categories", "palette", "backdrop"]);
+        this.#bindTo(uniforms.blurred, 7, this.targets[0].texture);
         gl.uniform2fv(uniforms.backdropScale, this.#backdropScale(width / height));
         gl.uniform1i(uniforms.mode, MODE_NUMBERS[look.mode]);
         gl.uniform1i(uniforms.isMirrored, look.isMirrored ? 1 : 0);
         gl.uniform1f(uniforms.split, look.split);
         gl.uniform1f(uniforms.opacity, look.opacity);
-        gl.uniform2fv(uniforms.edge, look.edge);
+        const { slope, offset } = rampBetween(look.edge);
+        gl.uniform2f(uniforms.ramp, slope, offset);
         gl.uniform3fv(uniforms.top, unitColor(look.top));
         gl.uniform3fv(uniforms.bottom, unitColor(look.bottom));
         gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
@@ -94,7 +111,7 @@ export class WebGLCompositor {
     /** Fills the first target with the blurred background. */
     #blurBackground(strength) {
         const gl = this.#gl;
-        const key = `${this.#frames} ${this.#masks.alpha} ${strength}`;
+        const key = `${this.#frames} ${this.#mattes} ${strength}`;
         if (key === this.#blurKey) return;
         this.#blurKey = key;
         const { width, height } = this.#frameSize;
@@ -106,7 +123,7 @@ export class WebGLCompositor {
         const { shrink, blur } = this.programs;
         gl.bindFramebuffer(gl.FRAMEBUFFER, this.targets[0].framebuffer);
         gl.useProgram(shrink.program);
-        this.#bind(shrink.uniforms, ["frame", "alphaMask"]);
+        this.#bind(shrink.uniforms, ["frame", "functions"]);
         gl.uniform2f(shrink.uniforms.texel, 1 / small[0], 1 / small[1]);
         gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
 
@@ -169,7 +186,9 @@ export class WebGLCompositor {
         };
         this.textures = {
             frame: createTexture(gl, gl.LINEAR),
-            alphaMask: createTexture(gl, gl.LINEAR),
+            functions: createTexture(gl, gl.NEAREST),
+            subjectColors: createTexture(gl, gl.LINEAR),
+            backgroundColors: createTexture(gl, gl.LINEAR),
             categories: createTexture(gl, gl.NEAREST),
             palette: createTexture(gl, gl.NEAREST),
             backdrop: createTexture(gl, gl.LINEAR),
@@ -180,7 +199,7 @@ export class WebGLCompositor {
             size: "",
         }));
         for (const target of this.targets) this.#resize(target, 1, 1);
-        this.setAlpha(new Uint8Array(1), 1, 1);
+        this.setMatte(NO_MATTE);
         this.setCategories(new Uint8Array(1), 1, 1);
         this.#paletteKey = "";
         this.#blurKey = "";

@@ -3,6 +3,7 @@
 import { $, press } from "./page.js";
 
 const FRACTIONS = ["opacity", "blur", "tightness", "edge"];
+const SWITCHES = ["mirror", "closeHoles"];
 const COLORS = ["color", "gradientTop", "gradientBottom"];
 
 export function bindControls(settings) {
@@ -11,7 +12,7 @@ export function bindControls(settings) {
     }
     for (const name of FRACTIONS) $(name).addEventListener("input", () => settings.set(name, Number($(name).value) / 100));
     for (const name of COLORS) $(name).addEventListener("input", () => settings.set(name, $(name).value));
-    $("mirror").addEventListener("change", () => settings.set("mirror", $("mirror").checked));
+    for (const name of SWITCHES) $(name).addEventListener("change", () => settings.set(name, $(name).checked));
     $("compare-toggle").addEventListener("click", () => settings.set("compare", !settings.values.compare));
     $("compare-range").addEventListener("input", () =>
         settings.set("comparePosition", Number($("compare-range").value) / 1000),
@@ -33,7 +34,7 @@ function showSettings(values) {
         $(name).nextElementSibling.textContent = `${percent} %`;
     }
     for (const name of COLORS) $(name).value = values[name];
-    $("mirror").checked = values.mirror;
+    for (const name of SWITCHES) $(name).checked = values[name];
     press($("compare-toggle"), values.compare);
     $("compare").hidden = !values.compare;
     $("compare-range").value = Math.round(values.comparePosition * 1000);

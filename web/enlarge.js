@@ -29,9 +29,10 @@ function tapsOf(from, to) {
  * @param {{bytes: Uint8Array, width: number, height: number}} mask
  * @param {Uint8Array} levels what each of the mask's 256 values counts
  * @param {Uint32Array} colors the pixel to write for each of the 256 levels in between; 0 writes nothing
+ * @param {Uint32Array | null} under the same for pixels that nothing was written to yet
  * @param {Uint32Array} pixels width * height of them
  */
-export function enlarge({ bytes, width: from, height: rows }, levels, colors, pixels, width, height) {
+export function enlarge({ bytes, width: from, height: rows }, levels, colors, pixels, width, height, under = null) {
     const across = tapsOf(from, width);
     const down = tapsOf(rows, height);
     if (scratch.length < rows * width) scratch = new Float32Array(rows * width);
@@ -54,8 +55,10 @@ export function enlarge({ bytes, width: from, height: rows }, levels, colors, pi
         const [u, v, w, z] = down.weights.subarray(y * 4, y * 4 + 4);
         for (let x = 0, end = y * width; x < width; x += 1, end += 1) {
             const level = wide[a + x] * u + wide[b + x] * v + wide[c + x] * w + wide[d + x] * z;
-            const color = colors[(level + 0.5) | 0];
+            const place = (level + 0.5) | 0;
+            const color = colors[place];
             if (color) pixels[end] = color;
+            else if (under && pixels[end] === 0) pixels[end] = under[place];
         }
     }
 }

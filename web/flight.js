@@ -4,6 +4,8 @@
 const LOST_AFTER_MILLISECONDS = 20_000;
 
 export class Flight {
+    /** Frames that are answered, and not drawn yet. */
+    held = 0;
     #frames = new Map();
     #maximum;
 
@@ -12,7 +14,7 @@ export class Flight {
     }
 
     get isFull() {
-        return this.#frames.size >= this.#maximum;
+        return this.#frames.size + this.held >= this.#maximum;
     }
 
     get count() {

@@ -18,17 +18,19 @@ export function classesOf(model, choices, onlySubjects) {
             label,
             isBackground: index === 0,
             isShown: index > 0 && (choice.shown ?? (subjects ? subjects.has(index) : true)),
+            isOwnColor: choice.color !== undefined,
             color: choice.color ?? hexColor(model.palette?.[index] ?? [128, 128, 128]),
         };
     });
 }
 
 /**
- * The mask's values between which the edge of the subject runs: far apart is soft, close together is hard; higher ones
+ * The confidences between which the edge of the subject runs: far apart is soft, close together is hard; higher ones
  * draw the outline further in.
  */
 export function edgeRange({ edge, tightness }) {
-    const half = 0.04 + 0.42 * edge;
+    // In the middle of their ways the sliders give a film's edge: from a third to two thirds.
+    const half = 1 / 60 + 0.5 * edge;
     const middle = 0.15 + 0.7 * tightness;
     return [Math.max(0.01, middle - half), Math.min(0.99, middle + half)];
 }
@@ -61,7 +63,7 @@ export function lookOf(values, classes, { isMirrored, backdrop }) {
 export const withoutSplit = (look) => ({ ...look, split: -1 });
 
 /** Which mask a mode is drawn from. */
-export const maskFor = (mode) => (mode === "overlay" ? "categories" : "alpha");
+export const maskFor = (mode) => (mode === "overlay" ? "categories" : "matte");
 
 /** Components from 0 to 1. */
 export const unitColor = (hex) => channels(hex).map((channel) => channel / 255);

@@ -1,8 +1,9 @@
 // The messages of the live preview, as protocol.md describes them. The same vectors test this file and its twin in Swift:
 // Tests/Fixtures/protocol/vectors.json.
 
-export const PROTOCOL_VERSION = 1;
-export const SUBPROTOCOL = "silhouette.preview.1";
+/** What this page speaks. Programs may speak version 1 as well. */
+export const PROTOCOL_VERSION = 2;
+export const SUBPROTOCOL = "silhouette.preview.2";
 export const HEADER_BYTES = 32;
 
 const MAGIC = [0x53, 0x4c, 0x48, 0x50]; // "SLHP"
@@ -22,6 +23,7 @@ export const KINDS = Object.freeze({
     dropped: 135,
     error: 136,
     settingsInForce: 137,
+    matte: 138,
 });
 
 export const ENCODINGS = Object.freeze({
@@ -52,10 +54,11 @@ const ENCODINGS_OF_KIND = Object.freeze({
     dropped: ["none"],
     error: ["json"],
     settingsInForce: ["json"],
+    matte: MASKS,
 });
 
 /** Kinds that are about a picture: a width or height of 0 makes no sense in them. */
-const KINDS_WITH_PIXELS = new Set(["frame", "categories", "alpha", "overlay", "picture"]);
+const KINDS_WITH_PIXELS = new Set(["frame", "categories", "alpha", "matte", "overlay", "picture"]);
 
 const namesByNumber = (table) => new Map(Object.entries(table).map(([name, number]) => [number, name]));
 const KIND_NAMES = namesByNumber(KINDS);
@@ -72,11 +75,12 @@ export class ProtocolError extends Error {
 
 /**
  * Header and payload as one message.
- * @param {{kind: string, encoding?: string, sequence?: number, timestamp?: bigint, width?: number, height?: number,
+ * @param {{version?: number, kind: string, encoding?: string, sequence?: number, timestamp?: bigint, width?: number, height?: number,
  *     payload?: Uint8Array}} message
  * @returns {Uint8Array}
  */
 export function encodeMessage({
+    version = PROTOCOL_VERSION,
     kind,
     encoding = "none",
     sequence = 0,
@@ -88,7 +92,7 @@ export function encodeMessage({
     const bytes = new Uint8Array(HEADER_BYTES + payload.length);
     const view = new DataView(bytes.buffer);
     bytes.set(MAGIC);
-    view.setUint8(4, PROTOCOL_VERSION);
+    view.setUint8(4, version);
     view.setUint8(5, KINDS[kind]);
     view.setUint8(6, ENCODINGS[encoding]);
     view.setUint32(8, sequence, true);
@@ -108,9 +112,10 @@ export function encodeJSON(kind, value) {
 /**
  * The parts of a message; the payload shares its memory.
  * @param {Uint8Array} bytes
+ * @param {number} version what the connection speaks
  * @throws {ProtocolError}
  */
-export function decodeMessage(bytes) {
+export function decodeMessage(bytes, version = PROTOCOL_VERSION) {
     if (bytes.length < HEADER_BYTES) {
         throw new ProtocolError("malformed", `${bytes.length} bytes are no message: a header has ${HEADER_BYTES}`);
     }
@@ -118,8 +123,8 @@ export function decodeMessage(bytes) {
         throw new ProtocolError("malformed", "the message does not begin with SLHP");
     }
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (view.getUint8(4) !== PROTOCOL_VERSION) {
-        throw new ProtocolError("version", `protocol version ${view.getUint8(4)}; this side speaks ${PROTOCOL_VERSION}`);
+    if (view.getUint8(4) !== version) {
+        throw new ProtocolError("version", `protocol version ${view.getUint8(4)}; this side speaks ${version}`);
     }
     if (view.getUint8(7) !== 0) throw new ProtocolError("malformed", "the reserved byte is not 0");
     const payload = bytes.subarray(HEADER_BYTES);

@@ -42,6 +42,9 @@ export class Recorder {
     }
 }
 
+/** Saves a picture that is a file already. */
+export const saveFile = (blob) => download(blob, blob.type === "image/jpeg" ? "jpg" : "png");
+
 /** Saves what the canvas shows now. */
 export async function savePNG(canvas) {
     const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));

@@ -6,6 +6,7 @@ export const MODES = ["cutout", "blur", "color", "gradient", "picture", "grey", 
 
 const isFraction = (value) => typeof value === "number" && value >= 0 && value <= 1;
 const isColor = (value) => typeof value === "string" && /^#[0-9a-f]{6}$/i.test(value);
+const isSmoothing = (value) => typeof value === "number" && value >= 0 && value <= 0.9;
 const isText = (value) => typeof value === "string" && value.length < 500;
 const isFlag = (value) => typeof value === "boolean";
 
@@ -30,8 +31,10 @@ const SETTINGS = {
     color: ["#3d7ea6", isColor],
     gradientTop: ["#f7d9c4", isColor],
     gradientBottom: ["#6d5dfc", isColor],
-    tightness: [0.55, isFraction],
-    edge: [0.35, isFraction],
+    tightness: [0.5, isFraction],
+    edge: [0.3, isFraction],
+    smoothing: [0.6, isSmoothing],
+    closeHoles: [true, isFlag],
     compare: [false, isFlag],
     comparePosition: [0.5, isFraction],
     mirror: [true, isFlag],

@@ -30,7 +30,7 @@ export class SourceControl {
     }
 
     toggleCamera() {
-        if (this.source?.kind === "camera") this.#use(null);
+        if (this.source?.kind === "camera") this.use(null);
         else this.openCamera();
     }
 
@@ -48,11 +48,11 @@ export class SourceControl {
             camera.onEnd = () => this.#lostCamera();
             this.#notices.clear("camera");
             this.#settings.set("usedCamera", true);
-            this.#use(camera);
+            this.use(camera);
             await this.#listCameras();
         } catch (error) {
             if (opening !== this.#opening) return;
-            this.#use(null);
+            this.use(null);
             this.#notices.show("camera", cameraMessage(error), {
                 action: { label: "Try again", run: () => this.openCamera() },
             });
@@ -72,7 +72,7 @@ export class SourceControl {
                 return;
             }
             for (const subject of ["file", "camera"]) this.#notices.clear(subject);
-            this.#use(source);
+            this.use(source);
         } catch {
             if (opening === this.#opening) this.#notices.show("file", badFile(file.name || "The file"));
         }
@@ -93,7 +93,7 @@ export class SourceControl {
     async #shoot() {
         if (this.source?.kind === "photo") {
             this.#camera.resume();
-            this.#use(this.#camera);
+            this.use(this.#camera);
             return;
         }
         const camera = this.#camera;
@@ -101,7 +101,7 @@ export class SourceControl {
         const photo = new PictureSource(await camera.grab(), { kind: "photo", canMirror: true });
         if (this.source !== camera) return;
         camera.pause();
-        this.#use(photo);
+        this.use(photo);
     }
 
     #playOrPause() {
@@ -112,7 +112,8 @@ export class SourceControl {
         this.#showButtons();
     }
 
-    #use(source) {
+    /** Takes a source in the place of the last one. */
+    use(source) {
         const last = this.source;
         if (last && last !== source && last !== this.#camera) last.stop();
         if (source?.kind !== "camera" && source?.kind !== "photo") this.#stopCamera();
@@ -128,7 +129,7 @@ export class SourceControl {
     }
 
     #lostCamera() {
-        this.#use(null);
+        this.use(null);
         this.#notices.show("camera", CAMERA_UNPLUGGED, { action: { label: "Try again", run: () => this.openCamera() } });
         this.#isWaitingForCamera = true;
     }

@@ -134,20 +134,41 @@ export class VideoFileSource extends VideoFrames {
     }
 }
 
+let pictures = 0;
+
 export class PictureSource {
     isStill = true;
     onFrame = () => {};
+    /** Tells one picture from another. */
+    key = `picture ${(pictures += 1)}`;
     #bitmap;
+    #file;
 
-    constructor(bitmap, { kind = "picture", canMirror = false } = {}) {
+    /** @param {{file: Blob, width: number, height: number}} more where it comes from and its full size, unless the bitmap is all */
+    constructor(bitmap, { kind = "picture", canMirror = false, file = null, width = bitmap.width, height = bitmap.height } = {}) {
         this.#bitmap = bitmap;
+        this.#file = file;
+        this.width = width;
+        this.height = height;
         this.kind = kind;
         this.canMirror = canMirror;
     }
 
     /** Decodes a picture file, turned as its orientation tag says and on white where it is transparent. */
     static async open(file) {
-        return new PictureSource(await decodePicture(file));
+        const { bitmap, width, height } = await readPicture(file);
+        return new PictureSource(bitmap, { file, width, height });
+    }
+
+    /** The picture as a file of its full size; what was opened as it was. */
+    async file(isMirrored) {
+        return this.#file ?? pngOf(this.#bitmap, isMirrored);
+    }
+
+    /** The same as the browser has read it, for who cannot read the file. */
+    async decoded() {
+        const picture = await createImageBitmap(this.#file, { imageOrientation: "from-image" });
+        return pngOf(picture, false);
     }
 
     grab() {
@@ -163,17 +184,30 @@ export class PictureSource {
     }
 }
 
-export async function decodePicture(file) {
+function pngOf(bitmap, isMirrored) {
+    const { width, height } = bitmap;
+    const canvas = Object.assign(document.createElement("canvas"), { width, height });
+    const context = canvas.getContext("2d");
+    if (isMirrored) context.setTransform(-1, 0, 0, 1, width, 0);
+    context.drawImage(bitmap, 0, 0);
+    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
+export const decodePicture = async (file) => (await readPicture(file)).bitmap;
+
+/** A picture, made smaller where it is large, and its own size. */
+async function readPicture(file) {
     const picture = await createImageBitmap(file, { imageOrientation: "from-image" });
-    const scale = Math.min(1, LONGEST_SIDE_OF_PICTURES / Math.max(picture.width, picture.height));
+    const { width, height } = picture;
+    const scale = Math.min(1, LONGEST_SIDE_OF_PICTURES / Math.max(width, height));
     const canvas = document.createElement("canvas");
-    canvas.width = Math.max(1, Math.round(picture.width * scale));
-    canvas.height = Math.max(1, Math.round(picture.height * scale));
+    canvas.width = Math.max(1, Math.round(width * scale));
+    canvas.height = Math.max(1, Math.round(height * scale));
     const context = canvas.getContext("2d", { alpha: false });
     context.imageSmoothingQuality = "high";
     context.fillStyle = "#fff";
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.drawImage(picture, 0, 0, canvas.width, canvas.height);
     picture.close();
-    return createImageBitmap(canvas);
+    return { bitmap: await createImageBitmap(canvas), width, height };
 }

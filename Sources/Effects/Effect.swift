@@ -22,6 +22,10 @@ public struct EffectOptions: Hashable, Sendable {
     /// How much of the subject's confidence comes from the frames before, in `smoothingRange`: it follows the picture's motion, so
     /// that edges of what is still do not flicker and what moves has no trail. Single pictures know no frames before.
     public var temporalSmoothing: Float = 0.6
+    /// Whether in the frames of a video small holes in the subject are closed and specks beside it dropped: less than a twentieth
+    /// and a fiftieth of its largest piece, but for holes that surely show the background. Single pictures stay as they are, and so
+    /// does an overlay without an edge of its own.
+    public var closesHoles = true
 
     /// What `temporalSmoothing` may be.
     public static let smoothingRange: ClosedRange<Float> = 0...0.9

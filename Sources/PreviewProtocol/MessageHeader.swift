@@ -1,17 +1,19 @@
 /// The 32 bytes at the start of every message, little-endian.
 ///
 ///     0   SLHP  magic          8   u32  sequence        24  u32  width
-///     4   u8    version, 1     12  u32  payload length  28  u32  height
+///     4   u8    version        12  u32  payload length  28  u32  height
 ///     5   u8    kind           16  u64  timestamp
 ///     6   u8    encoding
 ///     7   u8    0
 package struct MessageHeader: Equatable, Sendable {
     /// Bytes of a header.
     package static let byteCount = 32
-    /// The version of the protocol.
-    package static let version: UInt8 = 1
+    /// The versions of the protocol. Which one a connection speaks is agreed when it opens.
+    package static let versions: ClosedRange<UInt8> = 1...2
     private static let magic: [UInt8] = [0x53, 0x4c, 0x48, 0x50]
 
+    /// The version of the protocol that the message is of.
+    package var version: UInt8 = 1
     /// What the message is about.
     package var kind: MessageKind
     /// How its payload is written.
@@ -54,10 +56,8 @@ package struct MessageHeader: Equatable, Sendable {
             throw .broken("\(bytes.count) bytes are no message: a header has \(Self.byteCount)")
         }
         guard bytes.starts(with: Self.magic) else { throw .broken("the message does not begin with SLHP") }
-        guard bytes[4] == Self.version else {
-            throw ProtocolError(
-                .version, "this server speaks version \(Self.version) of the protocol, the message has \(bytes[4])",
-                closeCode: CloseCode.protocolError)
+        guard Self.versions.contains(bytes[4]) else {
+            throw .version(bytes[4], spoken: "\(Self.versions.lowerBound) to \(Self.versions.upperBound)")
         }
         guard bytes[7] == 0 else { throw .broken("byte 7 of the header is \(bytes[7]), not 0") }
         guard let kind = MessageKind(rawValue: bytes[5]) else {
@@ -73,6 +73,7 @@ package struct MessageHeader: Equatable, Sendable {
             kind: kind, encoding: encoding, sequence: integer(at: 8),
             payloadByteCount: Int(integer(at: 12) as UInt32), timestamp: integer(at: 16), width: integer(at: 24),
             height: integer(at: 28))
+        version = bytes[4]
         guard !kind.hasPixels || (width > 0 && height > 0) else {
             throw .broken("a message of kind \(kind) without pixels: \(width)x\(height)")
         }
@@ -89,7 +90,7 @@ package struct MessageHeader: Equatable, Sendable {
     /// - Parameter bytes: Room for `byteCount` bytes.
     package func write(to bytes: UnsafeMutableRawBufferPointer) {
         bytes.copyBytes(from: Self.magic)
-        bytes[4] = Self.version
+        bytes[4] = version
         bytes[5] = kind.rawValue
         bytes[6] = encoding.rawValue
         bytes[7] = 0
@@ -102,6 +103,13 @@ package struct MessageHeader: Equatable, Sendable {
 }
 
 extension ProtocolError {
+    /// A message of a version that the connection does not speak.
+    package static func version(_ version: UInt8, spoken: String) -> ProtocolError {
+        ProtocolError(
+            .version, "this server speaks version \(spoken) of the protocol, the message has \(version)",
+            closeCode: CloseCode.protocolError)
+    }
+
     /// A message that nothing can be made of, nor of what follows it.
     package static func broken(_ message: String) -> ProtocolError {
         ProtocolError(.malformed, message, closeCode: CloseCode.protocolError)

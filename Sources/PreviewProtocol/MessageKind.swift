@@ -23,13 +23,16 @@ package enum MessageKind: UInt8, Sendable, CaseIterable {
     case error = 136
     /// The settings that are in force.
     case settingsInForce = 137
+    /// What the edge of the chosen classes is drawn from: how surely each place belongs to them, 255 for wholly, steadied over
+    /// time. From version 2 on.
+    case matte = 138
 
     /// How its payload may be written.
     package var encodings: [PayloadEncoding] {
         switch self {
         case .frame: [.jpeg, .webp, .png, .rgb, .rgba]
         case .settings, .hello, .result, .error, .settingsInForce: [.json]
-        case .categories, .alpha: [.plain, .deflate, .runLength]
+        case .categories, .alpha, .matte: [.plain, .deflate, .runLength]
         case .overlay: [.jpeg, .webp]
         case .picture: [.jpeg, .webp]
         case .dropped: [.none]
@@ -39,7 +42,7 @@ package enum MessageKind: UInt8, Sendable, CaseIterable {
     /// Whether a payload has pixels, so that width and height are not 0.
     package var hasPixels: Bool {
         switch self {
-        case .frame, .categories, .alpha, .overlay, .picture: true
+        case .frame, .categories, .alpha, .matte, .overlay, .picture: true
         case .settings, .hello, .result, .dropped, .error, .settingsInForce: false
         }
     }

@@ -15,6 +15,8 @@ package struct PreviewSettings: Equatable, Sendable {
         case alpha
         /// The frame under the colours of its classes.
         case overlay
+        /// What the edge of the chosen classes is drawn from. From version 2 on.
+        case matte
     }
 
     /// How overlays are made.
@@ -39,9 +41,18 @@ package struct PreviewSettings: Equatable, Sendable {
     package var overlay = Overlay()
     /// Frames a second beyond which frames are dropped. Nil: the server's limit.
     package var maximumFramesPerSecond: Double?
+    /// How much of a matte comes from the frames before. From version 2 on.
+    package var smoothing = 0.6
+    /// Whether a matte's small holes are closed and specks dropped. From version 2 on.
+    package var closesHoles = true
+    /// The version of the protocol whose settings they are.
+    package let version: UInt8
+
+    /// What `smoothing` may be.
+    package static let smoothingRange = 0...0.9
 
     /// Settings with their defaults.
-    package init() {}
+    package init(version: UInt8 = 1) { self.version = version }
 
     /// Bytes that a settings message may have.
     package static let byteLimit = 1 << 16
@@ -78,25 +89,41 @@ package struct PreviewSettings: Equatable, Sendable {
         for (key, value) in members.sorted(by: { $0.key < $1.key }) where key != "model" {
             switch key {
             case "device": patched.device = try string(value, key)
-            case "outputs": patched.outputs = try Self.outputs(value)
+            case "outputs": patched.outputs = try outputs(value)
             case "classes": patched.classes = try Self.classes(value)
             case "overlay": patched.overlay = try Self.overlay(value, patching: patched.overlay)
             case "maximumFramesPerSecond":
                 let rate = try number(value, key)
                 guard rate >= 0.1, rate <= 1000 else { throw .settings("\(key) is \(rate), not 0.1 to 1000") }
                 patched.maximumFramesPerSecond = rate
+            case "smoothing" where version >= 2:
+                let smoothing = try number(value, key)
+                guard Self.smoothingRange.contains(smoothing) else {
+                    throw .settings("\(key) is \(smoothing), not 0 to 0.9")
+                }
+                patched.smoothing = smoothing
+            case "closesHoles" where version >= 2:
+                guard case .bool(let closesHoles) = value else {
+                    throw .settings("\(key) is \(value.kind), not true or false")
+                }
+                patched.closesHoles = closesHoles
             default: throw .settings("there is no key \(printable(key))")
             }
         }
         return patched
     }
 
-    private static func outputs(_ value: JSON) throws(ProtocolError) -> Set<Output> {
+    private func outputs(_ value: JSON) throws(ProtocolError) -> Set<Output> {
         guard case .array(let elements) = value else { throw .settings("outputs is \(value.kind), not a list") }
         var outputs: Set<Output> = []
         for element in elements {
-            guard case .string(let word) = element, let output = Output(rawValue: word) else {
-                throw .settings("outputs may hold categories, alpha and overlay")
+            guard case .string(let word) = element, let output = Output(rawValue: word),
+                output != .matte || version >= 2
+            else {
+                throw .settings(
+                    version >= 2
+                        ? "outputs may hold categories, alpha, overlay and matte"
+                        : "outputs may hold categories, alpha and overlay")
             }
             outputs.insert(output)
         }
@@ -167,6 +194,9 @@ package struct PreviewSettings: Equatable, Sendable {
             ),
             ("maximumFramesPerSecond", maximumFramesPerSecond.map { .exact($0) } ?? .null),
         ]
+        if version >= 2 {
+            members += [("smoothing", .exact(smoothing)), ("closesHoles", .boolean(closesHoles))]
+        }
         return JSONValue.members(members).json
     }
 }

@@ -76,11 +76,36 @@ package struct Hello: Sendable {
     package var devices: [(id: String, name: String)]
     /// What may be asked.
     package var limits: Limits
+    /// What mattes are drawn with. Nil: before version 2 there are none.
+    package var matte: Matte?
+
+    /// The numbers that a page draws a matte with, which are the server's own.
+    package struct Matte: Sendable {
+        /// How much colours must vary to count.
+        package var epsilon: Double
+        /// Where the confidences are so sure, the picture is not asked.
+        package var certainty: Double
+        /// Opacity over confidence.
+        package var steepness: Double
+        /// Longer side of the grids of the edge's colours.
+        package var colorSide: Int
+        /// Places that these come from.
+        package var colorRadii: [Int]
+
+        /// Creates numbers.
+        package init(epsilon: Double, certainty: Double, steepness: Double, colorSide: Int, colorRadii: [Int]) {
+            self.epsilon = epsilon
+            self.certainty = certainty
+            self.steepness = steepness
+            self.colorSide = colorSide
+            self.colorRadii = colorRadii
+        }
+    }
 
     /// Creates a greeting.
     package init(
         server: String, source: Source, sourceName: String?, models: [Model], device: String,
-        devices: [(id: String, name: String)], limits: Limits
+        devices: [(id: String, name: String)], limits: Limits, matte: Matte? = nil
     ) {
         self.server = server
         self.source = source
@@ -89,6 +114,7 @@ package struct Hello: Sendable {
         self.device = device
         self.devices = devices
         self.limits = limits
+        self.matte = matte
     }
 
     /// The greeting as JSON.
@@ -103,7 +129,7 @@ package struct Hello: Sendable {
             ])
         }
         var members: [(String, JSONValue)] = [
-            ("protocol", .integer(Int(MessageHeader.version))), ("server", .text(server)),
+            ("protocol", .integer(matte == nil ? 1 : 2)), ("server", .text(server)),
             ("source", .text(source.rawValue)), ("sourceName", sourceName.map { .text($0) } ?? .null),
             ("models", .list(models)), ("model", self.models.first.map { .text($0.id) } ?? .null),
         ]
@@ -122,6 +148,17 @@ package struct Hello: Sendable {
                 ])
             ),
         ]
+        if let matte {
+            members.append(
+                (
+                    "matte",
+                    .object([
+                        "epsilon": .exact(matte.epsilon), "certainty": .exact(matte.certainty),
+                        "steepness": .exact(matte.steepness), "colorSide": .integer(matte.colorSide),
+                        "colorRadii": .list(matte.colorRadii.map { .integer($0) }),
+                    ])
+                ))
+        }
         return JSONValue.members(members).json
     }
 }
@@ -140,11 +177,13 @@ package struct ResultReport: Sendable {
     package var droppedFrames: Int
     /// What the network ran on.
     package var device: String
+    /// Places around each one that a matte's edges are looked for in. Nil: there is no matte.
+    package var matteRadius: Int?
 
     /// Creates figures.
     package init(
         inferenceMilliseconds: Double, decodeMilliseconds: Double, totalMilliseconds: Double,
-        shares: [(classIndex: Int, share: Double)], droppedFrames: Int, device: String
+        shares: [(classIndex: Int, share: Double)], droppedFrames: Int, device: String, matteRadius: Int? = nil
     ) {
         self.inferenceMilliseconds = inferenceMilliseconds
         self.decodeMilliseconds = decodeMilliseconds
@@ -152,16 +191,19 @@ package struct ResultReport: Sendable {
         self.shares = shares
         self.droppedFrames = droppedFrames
         self.device = device
+        self.matteRadius = matteRadius
     }
 
     /// The figures as JSON.
     package var json: String {
-        JSONValue.object([
-            "inferenceMilliseconds": .number(inferenceMilliseconds), "decodeMilliseconds": .number(decodeMilliseconds),
-            "totalMilliseconds": .number(totalMilliseconds),
-            "shares": .list(shares.map { .list([.integer($0.classIndex), .number($0.share)]) }),
-            "droppedFrames": .integer(droppedFrames), "device": .text(device),
-        ]).json
+        var members: [(String, JSONValue)] = [
+            ("inferenceMilliseconds", .number(inferenceMilliseconds)),
+            ("decodeMilliseconds", .number(decodeMilliseconds)), ("totalMilliseconds", .number(totalMilliseconds)),
+            ("shares", .list(shares.map { .list([.integer($0.classIndex), .number($0.share)]) })),
+            ("droppedFrames", .integer(droppedFrames)), ("device", .text(device)),
+        ]
+        if let matteRadius { members.append(("matteRadius", .integer(matteRadius))) }
+        return JSONValue.members(members).json
     }
 }
 

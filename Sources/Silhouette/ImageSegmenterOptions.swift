@@ -61,6 +61,8 @@ public struct ImageSegmenterOptions: Sendable {
     public var subjectClasses: ClassSelection?
     /// Whether results have a category mask of the picture's size besides, out of the same run of the network.
     package var shouldOutputPictureCategoryMask = false
+    /// Whether the subject's map is wanted alone, without the category mask of the picture's size that drawing takes.
+    package var isSubjectMapOnly = false
     /// How a picture is brought into the network's rectangle.
     public var fit: Fit = .stretch
     /// The shorter side of a tile in pixels of the picture, for the fit `tile`.

@@ -1,10 +1,13 @@
 """The page under test: what it drew, sent and received, and what it complained about."""
 
 import base64
+import io
 import time
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy
+from PIL import Image
 
 WITHIN_SECONDS = 60
 
@@ -71,6 +74,15 @@ class PreviewPage:
         self.page.set_input_files("#file", path)
         self.wait(lambda: self.answer_count > count, "answer to the upload")
 
+    def step(self, path):
+        """Shows a picture as the next frame of a source, and waits until it is drawn."""
+        self.evaluate("(text) => silhouetteTest.step(text)", base64.b64encode(Path(path).read_bytes()).decode())
+
+    def drawn(self):
+        """What the page has drawn, as pixels."""
+        png = base64.b64decode(self.evaluate("silhouetteTest.drawn()"))
+        return numpy.asarray(Image.open(io.BytesIO(png)).convert("RGBA"))
+
     @property
     def answer_count(self):
         return self.evaluate("silhouetteTest.answerCount")
@@ -117,7 +129,7 @@ class PreviewPage:
 def decoded(frame):
     if frame.get("sent"):
         frame["sent"]["bytes"] = base64.b64decode(frame["sent"]["bytes"])
-    for kind in ("categories", "alpha"):
+    for kind in ("categories", "matte"):
         mask = frame.get(kind)
         if mask:
             data = numpy.frombuffer(base64.b64decode(mask["bytes"]), numpy.uint8)

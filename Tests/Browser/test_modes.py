@@ -10,12 +10,19 @@ BACKDROP = (20, 190, 90)
 
 @pytest.fixture(params=COMPOSITORS)
 def page(request, open_page, photo):
-    """A page with a still picture whose left half is the subject."""
+    """A page whose source shows a picture, the left half of which is the subject."""
     page = open_page(f"?test=1&compositor={request.param}")
     assert page.evaluate("silhouetteTest.compositor") == ("WebGL2" if request.param == "webgl" else "2D canvas")
     page.evaluate("silhouetteTest.fixMasks()")
-    page.upload(photo)
+    page.step(photo)
+    page.photo = photo
     return page
+
+
+def show(page, mode):
+    """Chooses a mode; the picture is segmented anew, for another mode another mask comes."""
+    page.choose_mode(mode)
+    page.step(page.photo)
 
 
 # Places away from the line in the middle, where the edge runs.
@@ -38,7 +45,7 @@ def assert_close(actual, expected, tolerance=2):
 
 
 def test_original_is_the_picture(page, photo):
-    page.choose_mode("cutout")
+    show(page, "cutout")
     picture = numpy.asarray(Image.open(photo).convert("RGB"))
     points = [[x / 10 + 0.05, y / 10 + 0.05] for x in range(10) for y in range(10)]
     height, width, _ = picture.shape
@@ -47,20 +54,20 @@ def test_original_is_the_picture(page, photo):
 
 
 def test_cutout(page):
-    page.choose_mode("cutout")
+    show(page, "cutout")
     assert_close(page.pixels(SUBJECT), originals(page, SUBJECT))
     assert_close(page.pixels(BACKGROUND), numpy.zeros((len(BACKGROUND), 4)))
 
 
 def test_color(page):
-    page.choose_mode("color")
+    show(page, "color")
     page.set("color", "#3366cc")
     assert_close(page.pixels(SUBJECT), originals(page, SUBJECT))
     assert_close(page.pixels(BACKGROUND), [[0x33, 0x66, 0xCC, 255]] * len(BACKGROUND))
 
 
 def test_gradient(page):
-    page.choose_mode("gradient")
+    show(page, "gradient")
     page.set("gradientTop", "#ff0000")
     page.set("gradientBottom", "#0000ff")
     assert_close(page.pixels(SUBJECT), originals(page, SUBJECT))
@@ -72,7 +79,7 @@ def test_gradient(page):
 
 def test_picture(page, tmp_path):
     Image.new("RGB", (300, 200), BACKDROP).save(tmp_path / "backdrop.png")
-    page.choose_mode("picture")
+    show(page, "picture")
     page.page.set_input_files("#backdrop-file", tmp_path / "backdrop.png")
     page.wait(lambda: page.page.inner_text("#backdrop-name") == "backdrop.png", "background picture")
     page.settle()
@@ -81,7 +88,7 @@ def test_picture(page, tmp_path):
 
 
 def test_grey(page):
-    page.choose_mode("grey")
+    show(page, "grey")
     assert_close(page.pixels(SUBJECT), originals(page, SUBJECT))
     luminance = originals(page, BACKGROUND)[:, :3] @ [0.2126, 0.7152, 0.0722]
     assert_close(page.pixels(BACKGROUND)[:, :3], numpy.stack([luminance] * 3, 1), 3)
@@ -91,9 +98,9 @@ def test_blur(page, tmp_path):
     """Black and white stripes become grey."""
     columns = numpy.where(numpy.arange(640) // 8 % 2, 255, 0).astype(numpy.uint8)
     Image.fromarray(numpy.tile(columns, (480, 1))).save(tmp_path / "stripes.png")
-    page.choose_mode("blur")
+    show(page, "blur")
     page.set("blur", 1)
-    page.upload(tmp_path / "stripes.png")
+    page.step(tmp_path / "stripes.png")
     page.settle()
     assert_close(page.pixels(SUBJECT), originals(page, SUBJECT))
     assert_close(page.pixels(BACKGROUND)[:, :3], numpy.full((len(BACKGROUND), 3), 127.5), 20)
@@ -107,7 +114,7 @@ def test_blur_keeps_the_subject_out(open_page):
 
 
 def test_overlay(page):
-    page.choose_mode("overlay")
+    show(page, "overlay")
     page.set("opacity", 0.5)
     label = page.evaluate("silhouetteTest.labels()")[1]
     page.set("classes", {label: {"color": "#00ffcc", "shown": True}})
@@ -119,7 +126,7 @@ def test_overlay(page):
 
 
 def test_compare_shows_the_picture_on_its_left(page):
-    page.choose_mode("color")
+    show(page, "color")
     page.set("color", "#ff00ff")
     before = originals(page, BACKGROUND)
     page.set("comparePosition", 0.7)

@@ -120,7 +120,7 @@ def test_model_can_be_chosen(start_server, open_page, model, photo, files):
     count = page.answer_count
     page.page.select_option("#model", models[1]["id"])
     page.wait(lambda: page.answer_count > count, "answer of the other model")
-    assert page.newest()["alpha"].shape == (models[1]["height"], models[1]["width"])
+    assert page.newest()["categories"].shape == (models[1]["height"], models[1]["width"])
     assert page.notices() == ""
 
 
@@ -144,7 +144,7 @@ def test_result_is_saved_as_png(open_page, photo, tmp_path):
     page = open_page()
     page.evaluate("silhouetteTest.fixMasks()")
     page.choose_mode("cutout")
-    page.upload(photo)
+    page.step(photo)
     page.set("comparePosition", 0.9)
     page.set("compare", True)  # the saved picture is whole all the same
     with page.page.expect_download() as download:

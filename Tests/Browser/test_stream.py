@@ -22,7 +22,8 @@ def test_frames_flow(open_page, screenshots):
     summary = page.evaluate("silhouetteTest.statistics.summary()")
     assert summary["framesPerSecond"] > 1
     assert 0 < summary["roundTrip"] < 5000
-    assert 0 < summary["receivedBytes"] < summary["sentBytes"]
+    assert 0 < summary["receivedBytes"] < 40_000
+    assert summary["receivedBytes"] < summary["sentBytes"]
     page.wait_for_facts()
     assert "frames/s" in page.page.inner_text("#status-detail")
     print(f"\nin the browser, on the processor of this machine: {summary}")
@@ -35,27 +36,29 @@ def test_mask_is_that_of_the_bytes_sent(open_page, binary, tmp_path):
     for number in range(3):
         page.wait_for_answers(5)
         frame = page.newest()
-        picture = tmp_path / f"frame-{number}.jpg"
-        picture.write_bytes(frame["sent"]["bytes"])
-        assert Image.open(picture).size == (frame["sent"]["width"], frame["sent"]["height"])
+        sent = frame["sent"]
+        # As it is, unless this machine does not keep up.
+        picture = tmp_path / f"frame-{number}.{'png' if sent['encoding'] == 'rgb' else 'jpg'}"
+        if sent["encoding"] == "rgb":
+            Image.frombytes("RGB", (sent["width"], sent["height"]), sent["bytes"]).save(picture)
+        else:
+            picture.write_bytes(sent["bytes"])
         expected = segment(binary, picture, tmp_path / "mask.png", "--output", "mask")
         assert numpy.array_equal(frame["categories"], expected)
 
 
-def test_alpha_is_the_confidence_of_the_bytes_sent(open_page, binary, tmp_path):
-    page = open_page()
-    page.choose_mode("cutout")
+def test_jpeg_where_the_server_is_elsewhere(open_page, binary, tmp_path):
+    """A page that cannot be sure of its machine sends files."""
+    page = open_page("?test=1&encoding=jpeg")
+    page.choose_mode("overlay")
     page.start_camera()
-    label = page.evaluate("silhouetteTest.labels()")[-1]
-    choices = {name: {"shown": name == label} for name in page.evaluate("silhouetteTest.labels()")}
-    page.set("classes", choices)
-    page.wait_for_answers(6)
+    page.wait_for_answers(3)
     frame = page.newest()
     picture = tmp_path / "frame.jpg"
     picture.write_bytes(frame["sent"]["bytes"])
-    out = tmp_path / "confidence.png"
-    expected = segment(binary, picture, out, "--output", "confidence", "--classes", label)
-    assert numpy.abs(frame["alpha"].astype(int) - expected.astype(int)).max() <= 1
+    assert Image.open(picture).size == (frame["sent"]["width"], frame["sent"]["height"])
+    expected = segment(binary, picture, tmp_path / "mask.png", "--output", "mask")
+    assert numpy.array_equal(frame["categories"], expected)
 
 
 def test_hiding_every_class(open_page):
@@ -64,7 +67,7 @@ def test_hiding_every_class(open_page):
     page.start_camera()
     page.set("classes", {name: {"shown": False} for name in page.evaluate("silhouetteTest.labels()")})
     page.wait_for_answers(5)
-    assert page.newest()["alpha"].max() == 0
+    assert page.newest()["matte"].max() == 0
     assert page.notices() == ""
 
 
@@ -114,7 +117,7 @@ def test_protocol_vectors_hold_in_the_browser(open_page):
             }
             for (const vector of vectors.malformedMessages) {
                 try {
-                    decodeMessage(bytes(vector.message));
+                    decodeMessage(bytes(vector.message), 1);
                     failures.push(vector.name);
                 } catch (error) {
                     if (error.code !== vector.error) failures.push(vector.name);

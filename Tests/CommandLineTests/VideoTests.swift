@@ -159,6 +159,29 @@ struct VideoTests {
         }
     }
 
+    @Test("Small holes in the subject are closed, unless --keep-holes leaves them")
+    func holes() throws {
+        try withScratchFolder { folder in
+            try makeFile("\(folder)/model.safetensors", TinyModel.brightness(side: 65, threshold: 0.5).file())
+            // Bright, with a dark spot of 3 x 3 pixels.
+            try FFmpeg.make(
+                "\(folder)/a.mkv", "-f", "lavfi", "-i",
+                "color=s=96x72:r=10:d=0.2,format=gray,geq=lum=255-250*lt(abs(X-48)\\,2)*lt(abs(Y-36)\\,2)", "-c:v",
+                "ffv1")
+            func least(_ arguments: String...) throws -> UInt8 {
+                let outcome = try Program.run(
+                    [
+                        "video", "-m", "model.safetensors", "-d", "cpu", "a.mkv", "-o", "-", "--format", "rgba",
+                        "--output", "cutout", "--classes", "class1",
+                    ] + arguments, in: folder)
+                #expect(outcome.exitCode == 0, "\(outcome.errors)")
+                return stride(from: 3, to: outcome.output.count, by: 4).map { outcome.output[$0] }.min() ?? 0
+            }
+            #expect(try least() == 255)
+            #expect(try least("--keep-holes") < 128)
+        }
+    }
+
     @Test("A film through a pipe keeps its sound and its times")
     func pipe() throws {
         try withScratchFolder { folder in
@@ -334,7 +357,8 @@ struct VideoTests {
             (["a.mp4", "-o", "b.mp4", "--background-video", "a.mp4", "--background", "red"], 2),
             (["a.mp4", "-o", "b.mp4", "--background-video", "a.mp4", "--background-fit", "tile"], 2),
             (["a.mp4", "-o", "b.mp4", "--background-video", "a.mp4", "--output", "overlay"], 2),
-            (["a.mp4", "-o", "b.mp4", "--smoothing", "0.5"], 2), (["a.mp4", "-o", "b.mp4", "--classes", "unicorn"], 2),
+            (["a.mp4", "-o", "b.mp4", "--smoothing", "0.5"], 2), (["a.mp4", "-o", "b.mp4", "--keep-holes"], 2),
+            (["a.mp4", "-o", "b.mp4", "--classes", "unicorn"], 2),
             (["a.mp4", "-o", "b.mp4", "--input-size", "12"], 2),
             (["a.mp4", "-o", "b.mp4", "--input-size", "64x48"], 2), (["a.mp4", "-o", "b.mp4", "--input-rate", "5"], 2),
             (["a.mp4", "-o", "b.mp4", "--output", "mask"], 2),

@@ -7,6 +7,7 @@ import Testing
 struct Vectors: Decodable {
     struct Message: Decodable, CustomTestStringConvertible {
         let name, kind, encoding, timestamp, payload, message: String
+        let version: UInt8
         let sequence, width, height: UInt32
         var testDescription: String { name }
     }
@@ -65,6 +66,7 @@ struct VectorTests {
     @Test("A message is read and written byte for byte", arguments: Vectors.shared.messages)
     func message(vector: Vectors.Message) throws {
         let message = try PreviewMessage(bytes(vector.message))
+        #expect(message.header.version == vector.version)
         #expect("\(message.header.kind)" == vector.kind)
         #expect("\(message.header.encoding)" == vector.encoding)
         #expect(message.header.sequence == vector.sequence)

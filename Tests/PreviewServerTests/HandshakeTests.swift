@@ -39,7 +39,7 @@ struct HandshakeTests {
             ("/preview", ["Host": "127.0.0.1"], "silhouette.preview.1", 403),
             ("/other", [:], "silhouette.preview.1", 404),
             ("/preview", [:], nil, 400),
-            ("/preview", [:], "silhouette.preview.2", 400),
+            ("/preview", [:], "silhouette.preview.3", 400),
             ("/preview", [:], "http", 400),
             ("/preview", ["Upgrade": "h2c"], "silhouette.preview.1", 400),
             ("/preview", ["Sec-WebSocket-Version": "8"], "silhouette.preview.1", 426),
@@ -53,6 +53,31 @@ struct HandshakeTests {
         try client.waitForEnd()
         // It is still there for others.
         _ = try TestClient.preview(port: server.port)
+    }
+
+    @Test(
+        "The newest version that both sides speak is agreed on, and the server's messages are of it",
+        arguments: [
+            ("silhouette.preview.1", 1), ("silhouette.preview.2", 2), ("silhouette.preview.1, silhouette.preview.2", 2),
+            ("silhouette.preview.2,silhouette.preview.1,silhouette.preview.9", 2),
+        ] as [(String, Int)])
+    func versions(offered: String, version: Int) throws {
+        let server = try TestServer.mini()
+        defer { server.stop() }
+        let client = try TestClient(port: server.port)
+        let response = try client.upgrade("/preview", subprotocol: offered)
+        #expect(response.status == 101)
+        #expect(response.fields["sec-websocket-protocol"] == "silhouette.preview.\(version)")
+        let message = try client.message(.hello)
+        #expect(message.header.version == UInt8(version))
+        let hello = try object(message)
+        #expect(hello["protocol"] as? Int == version)
+        let matte = hello["matte"] as? [String: Any]
+        #expect((matte != nil) == (version == 2))
+        guard let matte else { return }
+        #expect(matte["steepness"] as? Double == 3)
+        #expect(matte["colorSide"] as? Int == 200)
+        #expect(matte["colorRadii"] as? [Int] == [16, 1])
     }
 
     @Test("With a token nothing but /healthz is given without it")

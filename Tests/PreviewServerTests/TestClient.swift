@@ -32,6 +32,8 @@ final class TestClient {
     }
 
     let descriptor: Int32
+    /// The version of the protocol that it speaks.
+    private(set) var version: UInt8 = 1
     private let port: Int
     private var buffer: [UInt8] = []
 
@@ -166,10 +168,11 @@ final class TestClient {
 
     /// A client that was greeted.
     static func preview(
-        port: Int, _ fields: [String: String] = [:], timeout: Int = 20, receiveBuffer: Int32? = nil
+        port: Int, _ fields: [String: String] = [:], timeout: Int = 20, receiveBuffer: Int32? = nil, version: UInt8 = 1
     ) throws -> TestClient {
         let client = try TestClient(port: port, timeout: timeout, receiveBuffer: receiveBuffer)
-        let response = try client.upgrade("/preview", fields)
+        client.version = version
+        let response = try client.upgrade("/preview", fields, subprotocol: "silhouette.preview.\(version)")
         guard response.status == 101 else { throw ClientError("no WebSocket: \(response.status) \(response.text)") }
         let hello = try client.message()
         guard hello.header.kind == .hello else { throw ClientError("no greeting, but \(hello.header.kind)") }
@@ -216,7 +219,11 @@ final class TestClient {
 
     /// Sends a message.
     @discardableResult
-    func send(_ message: PreviewMessage) -> Bool { send(message.bytes) }
+    func send(_ message: PreviewMessage) -> Bool {
+        var message = message
+        message.header.version = version
+        return send(message.bytes)
+    }
 
     /// Waits for the next message or the end; pings are answered.
     ///

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADER = struct.Struct("<4sBBBBIIQII")
 FRAME, SETTINGS = 1, 2
-HELLO, CATEGORIES, ALPHA, OVERLAY, PICTURE, RESULT, DROPPED, ERROR, IN_FORCE = range(129, 138)
+HELLO, CATEGORIES, ALPHA, OVERLAY, PICTURE, RESULT, DROPPED, ERROR, IN_FORCE, MATTE = range(129, 139)
 NO_PAYLOAD, JPEG, WEBP, PNG, RGB, RGBA, JSON = 0, 1, 2, 3, 4, 5, 16
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 
@@ -93,10 +93,10 @@ def handshake(port, host=None, origin=None, protocol="silhouette.preview.1"):
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-def packed(kind, encoding, payload=b"", sequence=0, timestamp=0, width=0, height=0, length=None):
+def packed(kind, encoding, payload=b"", sequence=0, timestamp=0, width=0, height=0, length=None, version=1):
     """A message; `length` is what its header says where that is not so."""
     length = len(payload) if length is None else length
-    return HEADER.pack(b"SLHP", 1, kind, encoding, 0, sequence, length, timestamp, width, height) + payload
+    return HEADER.pack(b"SLHP", version, kind, encoding, 0, sequence, length, timestamp, width, height) + payload
 
 
 def fragment(payload, opcode=BINARY, is_last=True, is_masked=True, length=None):
@@ -125,23 +125,23 @@ class Closed(Exception):
 class Client:
     """A WebSocket of the preview."""
 
-    def __init__(self, reader, writer):
-        self.reader, self.writer = reader, writer
+    def __init__(self, reader, writer, version):
+        self.reader, self.writer, self.version = reader, writer, version
         self.sent = self.received = 0
 
     @classmethod
-    async def connect(cls, port):
+    async def connect(cls, port, version=1):
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)
-        writer.write(handshake(port))
+        writer.write(handshake(port, protocol=f"silhouette.preview.{version}"))
         answer = await reader.readuntil(b"\r\n\r\n")
         if b" 101 " not in answer:
             fail(f"no WebSocket: {answer.splitlines()[0].decode()}")
-        client = cls(reader, writer)
+        client = cls(reader, writer, version)
         await client.message()
         return client
 
     def send(self, kind, encoding, payload, sequence=0, timestamp=0, width=0, height=0):
-        data = fragment(packed(kind, encoding, payload, sequence, timestamp, width, height))
+        data = fragment(packed(kind, encoding, payload, sequence, timestamp, width, height, version=self.version))
         self.writer.write(data)
         self.sent += len(data)
 
@@ -164,16 +164,21 @@ class Client:
                 return kind, sequence, data[HEADER.size :]
 
 
+def version_of(output):
+    """The version of the protocol that has an output."""
+    return 2 if output == "matte" else 1
+
+
 async def camera(port, frames, rate, output, start, is_over, tell=lambda sent, latency: None):
     """Sends frames at a rate as a page does, at most two in flight, until `is_over(now)`.
 
     `tell` gets each frame's time and how long its mask took, as they come.
     """
-    client = await Client.connect(port)
+    client = await Client.connect(port, version_of(output))
     client.send(SETTINGS, JSON, json.dumps({"outputs": [output]}).encode())
     await client.message()
     times, latencies, dropped, skipped, count = {}, [], 0, 0, 0
-    mask_kind = {"alpha": ALPHA, "categories": CATEGORIES}[output]
+    mask_kind = {"alpha": ALPHA, "categories": CATEGORIES, "matte": MATTE}[output]
     has_ended = asyncio.Event()
 
     async def read():

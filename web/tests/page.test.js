@@ -7,6 +7,8 @@ import { enlarge } from "../enlarge.js";
 import { Flight } from "../flight.js";
 import { classesOf, edgeRange, lookOf } from "../look.js";
 import { encodeJSON, encodeMessage } from "../protocol.js";
+import { outlined, smoothed } from "../outline.js";
+import { outlineOf, requestFor } from "../still.js";
 import { Settings } from "../settings.js";
 import { factsOf, shortFacts, Statistics } from "../statistics.js";
 
@@ -42,7 +44,7 @@ class FakeSocket {
     }
 }
 
-const HELLO = encodeJSON("hello", { protocol: 1, models: [{ id: "m", labels: [] }], limits: {} });
+const HELLO = encodeJSON("hello", { protocol: 2, models: [{ id: "m", labels: [] }], limits: {} });
 
 function withConnection(run) {
     return () => {
@@ -65,7 +67,7 @@ function withConnection(run) {
 test(
     "a connection is open once hello has come",
     withConnection((connection, socket) => {
-        assert.equal(socket().subprotocol, "silhouette.preview.1");
+        assert.equal(socket().subprotocol, "silhouette.preview.2");
         assert.equal(connection.isOpen, false);
         socket().receive(HELLO);
         assert.equal(connection.isOpen, true);
@@ -152,7 +154,7 @@ test(
 test(
     "a server of another version is not tried again",
     withConnection((connection, socket) => {
-        socket().receive(encodeJSON("hello", { protocol: 2, models: [{ id: "m" }] }));
+        socket().receive(encodeJSON("hello", { protocol: 3, models: [{ id: "m" }] }));
         assert.equal(connection.state.phase, "incompatible");
         mock.timers.tick(60_000);
         assert.equal(FakeSocket.all.length, 1);
@@ -213,6 +215,41 @@ test("an enlarged mask keeps its plains, is symmetric and rises without steps", 
         assert.ok(row[x] >= row[x - 1] && row[x] - row[x - 1] < 26, `at ${x}`);
         assert.ok(Math.abs(row[x] + row[79 - x] - 255) <= 1, `at ${x}`);
     }
+});
+
+test("what lies under is written only where nothing is", () => {
+    const mask = { bytes: Uint8Array.of(0, 255), width: 2, height: 1 };
+    const levels = Uint8Array.from({ length: 256 }, (_, value) => value);
+    const pixels = new Uint32Array(20).fill(9, 0, 2);
+    const colors = Uint32Array.from({ length: 256 }, (_, level) => (level > 200 ? 7 : 0));
+    enlarge(mask, levels, colors, pixels, 20, 1, new Uint32Array(256).fill(5));
+    assert.deepEqual([...new Set(pixels)], [9, 5, 7]);
+    assert.deepEqual([...pixels.subarray(0, 3)], [9, 9, 5]);
+});
+
+test("a class's outline is dark outside and light inside, and its fill has the chosen opacity", () => {
+    const red = [1, 0, 0];
+    assert.deepEqual(outlined(0, red, 0.5), [0, 0, 0, 0]);
+    assert.deepEqual(outlined(1, red, 0.5), [0.5, 0, 0, 0.5]);
+    const contrast = (share, beneath) => {
+        const [r, g, b, a] = outlined(share, red, 0.5);
+        return Math.abs((r + g + b) / 3 + beneath * (1 - a) - beneath);
+    };
+    // On white the dark line shows, on black the light one, on grey both; whatever the fill is.
+    assert.ok(contrast(0.3, 1) > 0.4 && contrast(0.6, 0) > 0.8);
+    for (let beneath = 0; beneath <= 1; beneath += 0.05) assert.ok(Math.max(contrast(0.3, beneath), contrast(0.6, beneath)) > 0.25, `${beneath}`);
+    assert.ok(outlined(0.6, red, 0)[3] > 0.9, "lines without a fill");
+});
+
+test("a mask of classes loses stairs and lonely pixels, and keeps its plains", () => {
+    const rows = ["00000000", "00000000", "00100222", "00000222", "00002222", "00022222"];
+    const mask = { bytes: Uint8Array.from(rows.join("")), width: 8, height: 6 };
+    const { bytes } = smoothed(mask);
+    assert.equal(bytes[2 * 8 + 2], 0);
+    assert.equal(bytes[4 * 8 + 6], 2);
+    assert.equal(bytes[8], 0);
+    assert.ok(!bytes.includes(1));
+    assert.equal(mask.bytes[2 * 8 + 2], 1, "what came is not changed");
 });
 
 const memory = (text) => ({ text, getItem() { return this.text; }, setItem(_, value) { this.text = value; } });
@@ -283,4 +320,32 @@ test("statistics are medians of the last seconds", () => {
         "fact-received": "0.9 kB",
     });
     assert.equal(statistics.summary(9000), null);
+});
+
+const CLASSES = [
+    { index: 0, label: "background", isShown: false, color: "#000000", isOwnColor: false },
+    { index: 8, label: "cat", isShown: true, color: "#ff8000", isOwnColor: true },
+    { index: 15, label: "person", isShown: true, color: "#c08080", isOwnColor: false },
+];
+
+test("a still picture is asked for with what the page has chosen", () => {
+    const more = { model: "m", width: 1280, height: 960 };
+    const { values } = new Settings(undefined);
+    const ask = (changes) => Object.fromEntries(requestFor({ ...values, ...changes }, CLASSES, more));
+    assert.deepEqual(ask({ mode: "cutout" }), { model: "m", class: "8,15", output: "cutout" });
+    assert.equal(ask({ mode: "picture" }).output, "cutout");
+    assert.deepEqual(ask({ mode: "grey" }), { model: "m", class: "8,15", output: "composite", background: "gray" });
+    assert.equal(ask({ mode: "color", color: "#102030" }).background, "#102030");
+    assert.equal(ask({ mode: "gradient", gradientTop: "#000000", gradientBottom: "#ffffff" }).background, "gradient:180:#000000,#ffffff");
+    assert.equal(ask({ mode: "blur", blur: 0.5 }).background, "blur:24.0");
+    assert.equal(ask({ tightness: 1 }).threshold, "0.850");
+    assert.equal(ask({ tightness: 0 }).threshold, "0.150");
+    assert.equal(ask({ edge: 1 }).feather, "38.4");
+    assert.equal(ask({ edge: 0 }).feather, undefined);
+    const overlay = ask({ mode: "overlay", opacity: 0.4, tightness: 1 });
+    assert.deepEqual(overlay, {
+        model: "m", class: "8,15", output: "overlay", opacity: "0.4", outline: "4", "class-color": "8=#ff8000", edges: "guided",
+    });
+    assert.equal(requestFor(values, CLASSES.map((one) => ({ ...one, isShown: false })), more), null);
+    assert.deepEqual([outlineOf(100, 50), outlineOf(640, 480), outlineOf(50_000, 10)], [2, 2, 50]);
 });

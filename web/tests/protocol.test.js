@@ -46,8 +46,9 @@ for (const vector of vectors.messages) {
         height: vector.height,
     };
     test(`writes and reads ${vector.name}`, () => {
-        assert.equal(hex(encodeMessage({ ...fields, payload: bytes(vector.payload) })), vector.message);
-        const { payload, ...rest } = decodeMessage(bytes(vector.message));
+        const { version } = vector;
+        assert.equal(hex(encodeMessage({ version, ...fields, payload: bytes(vector.payload) })), vector.message);
+        const { payload, ...rest } = decodeMessage(bytes(vector.message), version);
         assert.deepEqual(rest, fields);
         assert.equal(hex(payload), vector.payload);
     });
@@ -55,7 +56,7 @@ for (const vector of vectors.messages) {
 
 for (const vector of vectors.malformedMessages) {
     test(`refuses ${vector.name}: ${vector.error}`, () => {
-        assert.throws(() => decodeMessage(bytes(vector.message)), hasCode(vector.error));
+        assert.throws(() => decodeMessage(bytes(vector.message), 1), hasCode(vector.error));
     });
 }
 
@@ -70,7 +71,7 @@ test("refuses every truncation of a message", () => {
     for (const vector of vectors.messages) {
         const message = bytes(vector.message);
         for (let length = 0; length < message.length; length += 1) {
-            assert.throws(() => decodeMessage(message.subarray(0, length)), hasCode("malformed"));
+            assert.throws(() => decodeMessage(message.subarray(0, length), vector.version), hasCode("malformed"));
         }
     }
 });

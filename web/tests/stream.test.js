@@ -35,7 +35,7 @@ class Line extends EventTarget {
     }
 
     mask(sequence, payload = Uint8Array.of(1, 2, 3, 4), encoding = "plain") {
-        this.say({ kind: "alpha", encoding, sequence, width: 2, height: 2, payload });
+        this.say({ kind: "matte", encoding, sequence, width: 2, height: 2, payload });
     }
 
     drop(code) {
@@ -72,7 +72,7 @@ test("a frame is shown with its own masks, once its result has come", async () =
     page.line.result(2);
     await settled();
     assert.deepEqual(
-        page.seen.shown.map(({ sequence, masks }) => [sequence, [...masks.alpha.bytes]]),
+        page.seen.shown.map(({ sequence, masks }) => [sequence, [...masks.matte.bytes]]),
         [[1, [1, 2, 3, 4]], [2, [9, 9, 9, 9]]],
     );
     assert.equal(page.flight.count, 0);
@@ -125,6 +125,75 @@ test("a damaged mask ends the connection, and its frame is not shown", async () 
     assert.equal(page.frames[0].bitmap.isClosed, true);
 });
 
+/** Makes mattes when the test says so. */
+class FakeMaker {
+    waiting = [];
+
+    make(bitmap, map) {
+        return new Promise((resolve, reject) => this.waiting.push({ bitmap, map, resolve, reject }));
+    }
+
+    async finish(matte) {
+        const { bitmap, resolve } = this.waiting.shift();
+        resolve({ bitmap, matte });
+        await settled();
+    }
+}
+
+function making(...sent) {
+    const page = listening(...sent);
+    page.answers.maker = new FakeMaker();
+    page.end = async (sequence, result = { matteRadius: 8 }) => {
+        page.line.mask(sequence);
+        page.line.say({ kind: "result", encoding: "json", sequence, payload: text(result) });
+        await settled();
+    };
+    return page;
+}
+
+test("a frame is shown once its matte is made, and until then keeps its place in flight", async () => {
+    const page = making(1);
+    await page.end(1);
+    const [{ map }] = page.answers.maker.waiting;
+    assert.deepEqual([map.width, map.height, map.radius, [...map.bytes]], [2, 2, 8, [1, 2, 3, 4]]);
+    assert.deepEqual([shownBy(page), page.flight.held, page.seen.room], [[], 1, 0]);
+    await page.answers.maker.finish("a matte");
+    assert.equal(page.seen.shown[0].masks.matte, "a matte");
+    assert.deepEqual([shownBy(page), page.flight.held, page.seen.room], [[1], 0, 1]);
+});
+
+test("a matte without its radius ends the connection, and its frame makes room", async () => {
+    for (const result of [{}, { matteRadius: 0 }, { matteRadius: 1.5 }, { matteRadius: "8" }]) {
+        const page = making(1);
+        await page.end(1, result);
+        assert.equal(page.line.closedWith, 1002);
+        assert.deepEqual([shownBy(page), page.flight.held, page.seen.room], [[], 0, 1]);
+        assert.equal(page.frames[0].bitmap.isClosed, true);
+    }
+});
+
+test("what was made for a connection that is lost is not shown on the next one", async () => {
+    const page = making(7);
+    await page.end(7);
+    page.answers.restart();
+    await page.answers.maker.finish("a matte");
+    assert.deepEqual(shownBy(page), []);
+    assert.equal(page.frames[0].bitmap.isClosed, true);
+    page.send(1);
+    await page.end(1);
+    await page.answers.maker.finish("another");
+    assert.deepEqual(shownBy(page), [1]);
+});
+
+test("frames of the server's own that come faster than mattes are made do not pile up", async () => {
+    const page = making(1, 2, 3, 4);
+    for (const sequence of [1, 2, 3, 4]) await page.end(sequence);
+    assert.ok(page.answers.maker.waiting.length <= 2);
+    while (page.answers.maker.waiting.length) await page.answers.maker.finish("a matte");
+    assert.deepEqual(shownBy(page), [1, 2]);
+    assert.deepEqual(page.frames.map(({ bitmap }) => bitmap.isClosed), [false, false, true, true]);
+});
+
 // Pump
 
 /** Encodes when the test says so. */
@@ -136,8 +205,9 @@ class FakeWorker {
         FakeWorker.last = this;
     }
 
-    postMessage({ bitmap, width, height }) {
-        this.waiting.push({ bitmap, bytes: Uint8Array.of(1), width, height });
+    postMessage({ bitmap, width, height, isBare }) {
+        const encoding = isBare ? "rgb" : "jpeg";
+        this.waiting.push({ bitmap, encoding, bytes: new Uint8Array(isBare ? width * height * 3 : 1), width, height });
     }
 
     async finish() {
@@ -164,10 +234,10 @@ class Camera {
     }
 }
 
-function pumping() {
+function pumping(hostname) {
     const connection = { isOpen: true, bufferedBytes: 0, sent: [], send: (bytes) => connection.sent.push(decodeMessage(bytes)) };
     const flight = new Flight(2);
-    const pump = new Pump(connection, flight);
+    const pump = new Pump(connection, flight, hostname);
     const camera = new Camera();
     pump.source = camera;
     return { connection, flight, pump, camera, encoder: FakeWorker.last };
@@ -216,6 +286,29 @@ test("nothing is taken while much is unsent, or while paused", async () => {
     assert.equal(connection.sent.length, 1);
 });
 
+test("frames go as they are within a machine that keeps up, else as JPEG files", async () => {
+    for (const hostname of ["localhost", "127.0.0.1", "[::1]"]) {
+        const { connection, flight, camera, encoder } = pumping(hostname);
+        const send = async () => {
+            camera.onFrame();
+            await encoder.finish();
+            flight.take(connection.sent.length);
+            return connection.sent.at(-1).encoding;
+        };
+        assert.equal(await send(), "rgb");
+        for (const [count, encoding] of [[9, "rgb"], [9, "jpeg"]]) {
+            connection.bufferedBytes = 1 << 20;
+            for (let late = 0; late < count; late += 1) camera.onFrame();
+            connection.bufferedBytes = 0;
+            assert.equal(await send(), encoding);
+        }
+    }
+    const { connection, camera, encoder } = pumping("silhouette.example");
+    camera.onFrame();
+    await encoder.finish();
+    assert.equal(connection.sent[0].encoding, "jpeg");
+});
+
 test("a picture of the source before is not sent once there is another", async () => {
     const { connection, pump, camera, encoder } = pumping();
     camera.onFrame();
@@ -242,4 +335,16 @@ test("a still picture is sent again on a new connection, and when there is room"
     pump.roomAgain();
     await encoder.finish();
     assert.equal(connection.sent.length, 3);
+});
+
+test("what is drawn and not yet shown counts as on its way", async () => {
+    const { connection, flight, camera, encoder } = pumping();
+    flight.held = 2;
+    camera.onFrame();
+    await settled();
+    assert.equal(encoder.waiting.length, 0);
+    flight.held = 1;
+    camera.onFrame();
+    await encoder.finish();
+    assert.equal(connection.sent.length, 1);
 });

@@ -8,10 +8,8 @@ import Imaging
 ///
 /// Source: M. Forte, "Approximate Fast Foreground Colour Estimation", ICIP 2021.
 package struct EdgeColors: Sendable {
-    /// Longer side of the grids, in places.
-    private static let side = 200
-    /// Places that colours come from, in a first pass from afar and in a second one from near.
-    private static let radii = (far: 16, near: 1)
+    private static let side = MatteConstants.standard.colorSide
+    private static let radii = MatteConstants.standard.colorRadii
 
     /// What the subject's colour is taken to be, and what that behind it, 0 to 1; both of one size.
     package let subject, background: Grid<SIMD4<Float>>
@@ -41,7 +39,7 @@ package struct EdgeColors: Sendable {
     /// Colours for the edges of a picture from a copy of the size that `size(for:)` gives.
     ///
     /// - Parameter small: RGBA without row padding: the picture's colours and the matte's opacities, each shrunk for itself.
-    init(small: Image) {
+    package init(small: Image) {
         precondition(small.format == .rgba, "colours and opacities")
         let size = small.size
         func color(_ index: Int) -> SIMD3<Float> {
@@ -101,17 +99,17 @@ package struct EdgeColors: Sendable {
 /// Reads the colours of edges at the pixels of a picture, a row at a time.
 ///
 /// Shaders/effect.comp does the same.
-struct EdgeColorSampler {
+package struct EdgeColorSampler {
     private let subject, background: GridSampler
 
     /// - Parameter size: Of the picture.
-    init(_ colors: EdgeColors, over size: PixelSize) {
+    package init(_ colors: EdgeColors, over size: PixelSize) {
         subject = GridSampler(colors.subject, over: size)
         background = GridSampler(colors.background, over: size)
     }
 
     /// Goes to a row of the picture.
-    func move(toRow y: Int) {
+    package func move(toRow y: Int) {
         subject.move(toRow: y)
         background.move(toRow: y)
     }
@@ -122,8 +120,9 @@ struct EdgeColorSampler {
     ///   - color: The picture's, 0 to 1.
     ///   - alpha: Opacity, more than 0 and less than 1.
     @inline(__always)
-    func separated(_ color: SIMD3<Float>, alpha: Float, at x: Int) -> (subject: SIMD3<Float>, background: SIMD3<Float>)
-    {
+    package func separated(_ color: SIMD3<Float>, alpha: Float, at x: Int) -> (
+        subject: SIMD3<Float>, background: SIMD3<Float>
+    ) {
         let near = subject.value(at: x)
         let behind = background.value(at: x)
         let guess = SIMD3(near.x, near.y, near.z)

@@ -6,10 +6,8 @@ import Imaging
 /// there, and elsewhere it stays smooth. Source: K. He, J. Sun, X. Tang, "Guided Image Filtering", TPAMI 2013; that the
 /// functions may be found in a small picture and applied to the large one: K. He, J. Sun, "Fast Guided Filter", 2015.
 struct GuidedFilter {
-    /// How much the colours around a place must vary to count, as a variance of values between 0 and 1.
-    static let epsilon: Float = 1e-4
-    /// Where the map is so sure, the picture is not asked.
-    static let certainty: Float = 0.01
+    private static let epsilon = MatteConstants.standard.epsilon
+    private static let certainty = MatteConstants.standard.certainty
 
     private let guide: Image
     private let radius: Int

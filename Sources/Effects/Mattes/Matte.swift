@@ -31,7 +31,7 @@ package struct EdgeGuide: Sendable {
     /// Confidences at the same size.
     package var confidences: [Float]
     /// Places that are looked at around each one.
-    let radius: Int
+    package let radius: Int
 
     /// Places around each one at the size that the edges are looked for: a larger radius finds no better edges, but costs more.
     private static let workingRadius: Float = 8

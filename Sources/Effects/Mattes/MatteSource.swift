@@ -25,9 +25,6 @@ package struct MatteRamp: Hashable, Sendable {
     /// The opacity at no confidence, which may be below 0.
     package let offset: Float
 
-    /// Steepness where nothing else is wanted: the edge is as wide as a third of the range of confidences.
-    private static let steepness: Float = 3
-
     /// Creates a ramp.
     package init(slope: Float, offset: Float) {
         self.slope = slope
@@ -35,9 +32,9 @@ package struct MatteRamp: Hashable, Sendable {
     }
 
     /// A ramp that is half opaque at a confidence.
-    init(threshold: Float) {
+    package init(threshold: Float) {
         // Confidence 0 stays transparent and 1 opaque, whatever the threshold.
-        slope = max(Self.steepness, 0.5 / min(threshold, 1 - threshold))
+        slope = max(MatteConstants.standard.steepness, 0.5 / min(threshold, 1 - threshold))
         offset = 0.5 - threshold * slope
     }
 }

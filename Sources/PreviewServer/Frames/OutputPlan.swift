@@ -1,3 +1,4 @@
+import Base
 import Imaging
 import PreviewProtocol
 import Silhouette
@@ -18,6 +19,11 @@ final class OutputPlan: Sendable {
     /// What overlays show of each class: itself, or the background.
     private let shownCategories: [UInt8]
     private let segmenter: ImageSegmenter
+    /// What is known of the frames before, for mattes: a client's answers are made one after the other.
+    private let edges = Locked(SteadyEdges())
+
+    /// The version of the protocol that messages are of.
+    var version: UInt8 { settings.version }
 
     /// Prepares to run frames.
     ///
@@ -67,8 +73,15 @@ final class OutputPlan: Sendable {
             options.maskSize = .model
             options.shouldOutputPictureCategoryMask = settings.outputs.contains(.overlay)
             // Every class or none is chosen: 255 or 0 everywhere, and nothing to compute.
-            options.shouldOutputConfidenceMasks = settings.outputs.contains(.alpha) && !self.chosen.summed.isEmpty
+            // What has too many classes for a subject's map has a matte of confidences.
+            let needsConfidences = settings.outputs.contains(.matte) && classCount > 256
+            options.shouldOutputConfidenceMasks =
+                (settings.outputs.contains(.alpha) || needsConfidences) && !self.chosen.summed.isEmpty
             options.confidenceClasses = options.shouldOutputConfidenceMasks ? ClassSelection(self.chosen.summed) : nil
+            if settings.outputs.contains(.matte), classCount <= 256, !chosen.isEmpty {
+                options.subjectClasses = ClassSelection(chosen)
+                options.isSubjectMapOnly = true
+            }
         }
         do throws(ImageSegmenterError) {
             segmenter = try ImageSegmenter(options: options, sharing: prepared)
@@ -89,25 +102,38 @@ final class OutputPlan: Sendable {
         var droppedFrames: Int
     }
 
-    /// Makes the messages of a frame, the figures last.
-    func messages(
-        for result: ImageSegmenterResult, of image: Image, sequence: UInt32, timestamp: UInt64
-    ) throws -> [PreviewMessage] {
+    /// What a frame is answered with before its figures.
+    struct Answer {
         var messages: [PreviewMessage] = []
-        func addMask(_ kind: MessageKind, _ mask: [UInt8], _ encoding: PayloadEncoding) {
+        /// Nil: there is no matte.
+        var matteRadius: Int?
+    }
+
+    /// Makes the messages of a frame; frames come in their order.
+    func answer(
+        _ result: ImageSegmenterResult, of image: Image, sequence: UInt32, timestamp: UInt64
+    ) throws -> Answer {
+        var answer = Answer()
+        func addMask(_ kind: MessageKind, _ mask: [UInt8], _ encoding: PayloadEncoding, _ size: PixelSize) {
             let payload = MaskCodec.encode(mask, as: encoding)
             let isShorter = payload.count < mask.count
-            messages.append(
+            answer.messages.append(
                 PreviewMessage(
                     kind, isShorter ? encoding : .plain, sequence: sequence, timestamp: timestamp,
-                    width: UInt32(result.width), height: UInt32(result.height), payload: isShorter ? payload : mask))
+                    width: UInt32(size.width), height: UInt32(size.height), payload: isShorter ? payload : mask))
         }
         if settings.outputs.contains(.categories), let mask = result.categoryMask {
-            addMask(.categories, mask.categories, .runLength)
+            addMask(.categories, mask.categories, .runLength, result.size)
         }
         if settings.outputs.contains(.alpha) {
             let alpha = chosen.alpha(result.confidenceMasks ?? [], pixelCount: result.width * result.height)
-            addMask(.alpha, alpha, .deflate)
+            addMask(.alpha, alpha, .deflate, result.size)
+        }
+        if settings.outputs.contains(.matte) {
+            let guide = guide(result, image)
+            let size = guide?.picture.size ?? PixelSize(width: 1, height: 1)
+            addMask(.matte, guide?.confidences.map { UInt8($0 * 255 + 0.5) } ?? [0], .deflate, size)
+            answer.matteRadius = guide?.radius ?? 1
         }
         if settings.outputs.contains(.overlay), let mask = result.pictureCategoryMask ?? result.categoryMask {
             let shown = settings.classes == nil ? mask.categories : mask.categories.map { shownCategories[Int($0)] }
@@ -117,16 +143,39 @@ final class OutputPlan: Sendable {
             }
             let format: ImageFormat = settings.overlay.encoding == .webp ? .webp : .jpeg
             let file = try overlay.encoded(as: format, options: EncodingOptions(quality: 80), name: "overlay")
-            messages.append(
+            answer.messages.append(
                 PreviewMessage(
                     .overlay, settings.overlay.encoding, sequence: sequence, timestamp: timestamp,
                     width: UInt32(image.width), height: UInt32(image.height), payload: file))
         }
-        return messages
+        return answer
+    }
+
+    /// What the edges of the chosen classes are drawn from, as in a film. Nil: no class is chosen.
+    private func guide(_ result: ImageSegmenterResult, _ image: Image) -> EdgeGuide? {
+        guard let map = result.subject ?? confidenceMap(result, image.size) else { return nil }
+        let mask = settings.closesHoles ? result.categoryMask : nil
+        return edges.withLock { edges in
+            edges.guide(
+                image, map, categories: mask.map { ($0.categories, $0.size) }, smoothing: Float(settings.smoothing))
+        }
+    }
+
+    /// A map of confidences as they are.
+    private func confidenceMap(_ result: ImageSegmenterResult, _ picture: PixelSize) -> SubjectMap? {
+        guard let masks = result.confidenceMasks else { return nil }
+        let scores = segmenter.modelOutput.scoreSize
+        let alpha = chosen.alpha(masks, pixelCount: result.size.pixelCount)
+        return SubjectMap(
+            size: result.size, confidences: alpha.map { Float($0) / 255 },
+            classes: [UInt8](repeating: 0, count: alpha.count),
+            geometry: FitGeometry(.stretch, picture: picture, network: result.size),
+            cell: max(
+                Float(picture.width) / Float(scores.width), Float(picture.height) / Float(scores.height)))
     }
 
     /// The figures of a frame.
-    func report(of result: ImageSegmenterResult, _ figures: Figures) -> ResultReport {
+    func report(of result: ImageSegmenterResult, _ figures: Figures, matteRadius: Int?) -> ResultReport {
         var shares: [(classIndex: Int, share: Double)] = []
         if let mask = result.categoryMask {
             let total = Double(mask.categories.count)
@@ -136,7 +185,7 @@ final class OutputPlan: Sendable {
         return ResultReport(
             inferenceMilliseconds: result.timings.totalMilliseconds, decodeMilliseconds: figures.decodeMilliseconds,
             totalMilliseconds: figures.totalMilliseconds, shares: shares, droppedFrames: figures.droppedFrames,
-            device: result.deviceName)
+            device: result.deviceName, matteRadius: matteRadius)
     }
 }
 

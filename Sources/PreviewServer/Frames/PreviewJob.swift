@@ -53,17 +53,18 @@ final class PreviewJob: PipelineJob {
 
     private func send(_ result: ImageSegmenterResult, _ decoded: EncodedPicture.Decoded) throws {
         let (sequence, timestamp) = (header.sequence, header.timestamp)
-        var messages = try plan.messages(for: result, of: decoded.image, sequence: sequence, timestamp: timestamp)
-            .map(WireMessage.init)
+        let answer = try plan.answer(result, of: decoded.image, sequence: sequence, timestamp: timestamp)
+        var messages = answer.messages.map { WireMessage($0, version: plan.version) }
         if showsPicture { messages.insert(pictureMessage, at: 0) }
         for output in outputs {
             let figures = OutputPlan.Figures(
                 decodeMilliseconds: decoded.milliseconds,
                 totalMilliseconds: (ContinuousClock.now - arrival) / .milliseconds(1),
                 droppedFrames: output.droppedFrameCount)
-            let report = plan.report(of: result, figures)
+            let report = plan.report(of: result, figures, matteRadius: answer.matteRadius)
             let end = PreviewMessage(.result, json: report.json, sequence: sequence, timestamp: timestamp)
-            output.send(messages + [WireMessage(end)], sequence: sequence, timestamp: timestamp)
+            output.send(
+                messages + [WireMessage(end, version: plan.version)], sequence: sequence, timestamp: timestamp)
             output.metrics.framesSegmented(inferenceMilliseconds: report.inferenceMilliseconds)
         }
     }
@@ -72,7 +73,7 @@ final class PreviewJob: PipelineJob {
         WireMessage(
             PreviewMessage(
                 .picture, .jpeg, sequence: header.sequence, timestamp: header.timestamp, width: header.width,
-                height: header.height, payload: Array(picture.payload)))
+                height: header.height, payload: Array(picture.payload)), version: plan.version)
     }
 
     func drop() {

@@ -1,4 +1,5 @@
 import Base
+import PreviewProtocol
 import WebProtocol
 
 /// What each request gets.
@@ -70,10 +71,16 @@ final class Router: Sendable {
         if let refusal = refusalByHost(request) ?? refusalByOrigin(request) { return refusal }
         guard rules.authorization(of: request) != .refused else { return Self.noToken }
         guard request.path == "/preview" else { return .text(404, "there is no WebSocket at this address") }
-        guard handshake.subprotocols.contains(Service.previewProtocol) else {
-            return .text(400, "the WebSocket must offer the subprotocol \(Service.previewProtocol)")
+        guard Self.previewVersion(of: handshake) != nil else {
+            let known = MessageHeader.versions.reversed().map(Service.previewProtocol).joined(separator: " or ")
+            return .text(400, "the WebSocket must offer the subprotocol \(known)")
         }
         return nil
+    }
+
+    /// The newest version of the protocol that both sides speak. Nil: there is none.
+    static func previewVersion(of handshake: WebSocketHandshake) -> UInt8? {
+        MessageHeader.versions.last { handshake.subprotocols.contains(Service.previewProtocol($0)) }
     }
 
     private static let noToken = HTTPResponse.text(

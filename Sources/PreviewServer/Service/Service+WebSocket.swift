@@ -6,19 +6,23 @@ extension Service {
     /// Makes a connection a page's preview, or says why not.
     func beginPreview(_ handshake: WebSocketHandshake, _ request: HTTPRequest, on connection: Connection) {
         if let refusal = router.refusal(of: request, handshake) { return refuse(refusal, on: connection) }
+        let version = Router.previewVersion(of: handshake) ?? MessageHeader.versions.lowerBound
         var accept = [CChar](repeating: 0, count: 29)
         cws_accept_key(handshake.challenge, &accept)
         let key = String(decoding: accept.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let id = connection.id
         shared.metrics.count { $0.requests[101, default: 0] += 1 }
-        enqueue(HTTPResponse.switchingProtocols(accept: key, subprotocol: Self.previewProtocol), on: connection)
+        enqueue(
+            HTTPResponse.switchingProtocols(accept: key, subprotocol: Self.previewProtocol(version)), on: connection)
         let session: Session
         do throws(ProtocolError) {
-            session = try Session(shared) { [self] in announce(id) }
+            session = try Session(shared, version: version) { [self] in announce(id) }
         } catch {
             let refusal = ProtocolError(.internal, error.message, closeCode: CloseCode.internalError)
-            let message = PreviewMessage(.error, json: refusal.json).bytes
-            enqueue(WebSocketFrameHead.binary(byteCount: message.count) + message, on: connection)
+            var message = PreviewMessage(.error, json: refusal.json)
+            message.header.version = version
+            let bytes = message.bytes
+            enqueue(WebSocketFrameHead.binary(byteCount: bytes.count) + bytes, on: connection)
             return close(connection, CloseCode.internalError)
         }
         connection.stage = .preview(session, WebSocketFrameReader())

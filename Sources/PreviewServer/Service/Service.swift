@@ -110,7 +110,7 @@ final class Service: @unchecked Sendable {
     }
 
     /// The subprotocol that pages ask for.
-    static let previewProtocol = "silhouette.preview.1"
+    static func previewProtocol(_ version: UInt8) -> String { "silhouette.preview.\(version)" }
     /// What libwebsockets knows: connections, and the listening socket.
     private static let protocolNames = ["connection", "listener"]
 

@@ -6,14 +6,18 @@ package struct MessageRules: Sendable {
     package var pixelLimit: Int
     /// Whether pages send frames: the server has no source of its own.
     package var takesFrames: Bool
+    /// The version of the protocol that was agreed on.
+    package var version: UInt8
 
-    package init(pixelLimit: Int, takesFrames: Bool) {
+    package init(pixelLimit: Int, takesFrames: Bool, version: UInt8 = 1) {
         self.pixelLimit = pixelLimit
         self.takesFrames = takesFrames
+        self.version = version
     }
 
     /// Checks a header before the payload has come.
     package func check(_ header: MessageHeader) throws(ProtocolError) {
+        guard header.version == version else { throw .version(header.version, spoken: "\(version) here") }
         switch header.kind {
         case .frame: try checkFrame(header)
         case .settings:

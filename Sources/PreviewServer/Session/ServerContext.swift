@@ -71,7 +71,9 @@ final class ServerContext: Sendable {
     }
 
     /// What a page is greeted with.
-    var hello: Hello {
+    ///
+    /// - Parameter version: Of the protocol that it speaks.
+    func hello(version: UInt8) -> Hello {
         Hello(
             server: "silhouette \(SilhouetteVersion.string)", source: broadcast == nil ? .browser : .server,
             sourceName: broadcast?.name, models: models.map(\.description),
@@ -80,6 +82,16 @@ final class ServerContext: Sendable {
             limits: .init(
                 messageBytes: options.limits.messageByteCount,
                 pixels: min(options.limits.pixelCount, options.limits.framePixelCount), framesInFlight: 2,
-                framesPerSecond: options.limits.framesPerSecond))
+                framesPerSecond: options.limits.framesPerSecond),
+            matte: version >= 2 ? Hello.Matte(.standard) : nil)
+    }
+}
+
+extension Hello.Matte {
+    fileprivate init(_ constants: MatteConstants) {
+        self.init(
+            epsilon: Double(constants.epsilon), certainty: Double(constants.certainty),
+            steepness: Double(constants.steepness), colorSide: constants.colorSide,
+            colorRadii: [constants.colorRadii.far, constants.colorRadii.near])
     }
 }

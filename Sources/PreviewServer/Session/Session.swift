@@ -10,6 +10,7 @@ final class Session {
     /// Where this page's frames go, and what it is called there.
     private var lane: (pipeline: DevicePipeline, client: Int)
     private let rules: MessageRules
+    private let version: UInt8
     private var assembler: MessageAssembler
     private var order = ArrivalOrder()
     private var limiter: RateLimiter
@@ -27,16 +28,19 @@ final class Session {
     private var share: ByteBudget.Share
 
     /// - Throws: Where nothing can be computed for the page.
-    init(_ context: ServerContext, announce: @escaping @Sendable () -> Void) throws(ProtocolError) {
+    init(_ context: ServerContext, version: UInt8, announce: @escaping @Sendable () -> Void) throws(ProtocolError) {
         self.context = context
         self.announce = announce
-        plan = try OutputPlan(PreviewSettings(), models: context.models)
+        self.version = version
+        plan = try OutputPlan(PreviewSettings(version: version), models: context.models)
         let limits = context.options.limits
-        output = SessionOutput(metrics: context.metrics, isViewer: context.broadcast != nil, announce: announce)
+        output = SessionOutput(
+            metrics: context.metrics, isViewer: context.broadcast != nil, version: version, announce: announce)
         let pipeline = try context.pipeline(of: plan.deviceID)
         lane = (pipeline, pipeline.addClient())
         rules = MessageRules(
-            pixelLimit: min(limits.pixelCount, limits.framePixelCount), takesFrames: context.broadcast == nil)
+            pixelLimit: min(limits.pixelCount, limits.framePixelCount), takesFrames: context.broadcast == nil,
+            version: version)
         assembler = MessageAssembler(byteLimit: limits.messageByteCount)
         limiter = RateLimiter(rate: limits.framesPerSecond, burst: max(2, limits.framesPerSecond / 4))
         share = context.budget.share()
@@ -48,7 +52,7 @@ final class Session {
     /// Greets the page.
     func begin() {
         context.metrics.count { $0.sessions += 1 }
-        output.send(PreviewMessage(.hello, json: context.hello.json))
+        output.send(PreviewMessage(.hello, json: context.hello(version: version).json))
         context.broadcast?.add(output, plan, pipeline: lane.pipeline, pace: nil)
     }
 

@@ -15,13 +15,16 @@ final class SessionOutput: Sendable {
     let metrics: Metrics
     /// Whether the page only watches: it is not told of single frames that it misses, since it did not send them.
     private let isViewer: Bool
+    /// The version of the protocol that the page speaks.
+    private let version: UInt8
     private let state = Locked(State())
     private let announce: @Sendable () -> Void
 
     /// - Parameter announce: Tells the service thread that something waits to be sent.
-    init(metrics: Metrics, isViewer: Bool, announce: @escaping @Sendable () -> Void) {
+    init(metrics: Metrics, isViewer: Bool, version: UInt8, announce: @escaping @Sendable () -> Void) {
         self.metrics = metrics
         self.isViewer = isViewer
+        self.version = version
         self.announce = announce
     }
 
@@ -39,7 +42,7 @@ final class SessionOutput: Sendable {
 
     /// Sends a message that must arrive.
     func send(_ message: PreviewMessage) {
-        let message = WireMessage(message)
+        let message = WireMessage(message, version: version)
         change { $0.outbox.post(message) }
     }
 
@@ -54,7 +57,8 @@ final class SessionOutput: Sendable {
     func dropped(_ sequence: UInt32, timestamp: UInt64) {
         metrics.count { $0.framesDropped += 1 }
         guard !isViewer else { return state.withLock { $0.droppedFrames += 1 } }
-        let notice = WireMessage(PreviewMessage(.dropped, .none, sequence: sequence, timestamp: timestamp))
+        let notice = WireMessage(
+            PreviewMessage(.dropped, .none, sequence: sequence, timestamp: timestamp), version: version)
         change { state in
             state.droppedFrames += 1
             state.outbox.post(notice)
@@ -65,7 +69,7 @@ final class SessionOutput: Sendable {
     func refuse(_ error: ProtocolError, sequence: UInt32, timestamp: UInt64 = 0) {
         metrics.count { $0.errors[error.code.rawValue, default: 0] += 1 }
         let notice = WireMessage(
-            PreviewMessage(.error, json: error.json, sequence: sequence, timestamp: timestamp))
+            PreviewMessage(.error, json: error.json, sequence: sequence, timestamp: timestamp), version: version)
         change { state in
             // A viewer that takes nothing must not gather notices; one that sends frames is not read from meanwhile.
             if !isViewer || !state.outbox.isBackedUp { state.outbox.post(notice) }

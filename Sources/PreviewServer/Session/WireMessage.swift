@@ -12,7 +12,8 @@ final class WireMessage: @unchecked Sendable {
     let byteCount: Int
     private let memory: UnsafeMutableRawPointer
 
-    init(_ message: PreviewMessage) {
+    /// - Parameter version: Of the protocol that those who get it speak.
+    init(_ message: PreviewMessage, version: UInt8) {
         let padding = cws_padding()
         let messageByteCount = MessageHeader.byteCount + message.payload.count
         let head = WebSocketFrameHead.binary(byteCount: messageByteCount)
@@ -20,7 +21,9 @@ final class WireMessage: @unchecked Sendable {
         memory = .allocate(byteCount: padding + byteCount, alignment: 16)
         UnsafeMutableRawBufferPointer(start: memory + padding, count: head.count).copyBytes(from: head)
         let bytes = UnsafeMutableRawBufferPointer(start: memory + padding + head.count, count: messageByteCount)
-        message.header.write(to: bytes)
+        var header = message.header
+        header.version = version
+        header.write(to: bytes)
         UnsafeMutableRawBufferPointer(rebasing: bytes[MessageHeader.byteCount...]).copyBytes(from: message.payload)
     }
 

@@ -26,7 +26,7 @@ public final class EffectRenderer: Sendable {
 
     /// What is kept from frame to frame.
     private struct Stream {
-        var smoother = MotionSmoother()
+        var edges = SteadyEdges()
         var order = TimestampOrder()
     }
 
@@ -127,9 +127,14 @@ public final class EffectRenderer: Sendable {
 
     /// Draws a frame of a video: frames come in their order.
     package func drawFrame(_ image: Image, _ result: ImageSegmenterResult, background: Image? = nil) -> Image {
-        var guide = guide(image, result)
-        if options.temporalSmoothing > 0, guide != nil {
-            stream.withLock { $0.smoother.smooth(&guide!, strength: options.temporalSmoothing) }
+        guard let map = result.subject, let edges = options.drawnEdges else {
+            return draw(image, result, guide: nil, background: background)
+        }
+        let mask = options.closesHoles ? result.pictureCategoryMask : nil
+        let guide = stream.withLock { stream in
+            stream.edges.guide(
+                image, map, categories: mask.map { ($0.categories, $0.size) }, smoothing: options.temporalSmoothing,
+                for: edges.source)
         }
         return draw(image, result, guide: guide, background: background)
     }

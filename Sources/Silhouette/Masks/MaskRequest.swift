@@ -124,7 +124,8 @@ package struct MaskRequest: Hashable, Sendable {
         }
         isAtPictureSize = subject != nil && options.maskSize == .source
         wantsCategories = options.shouldOutputCategoryMask && !isAtPictureSize
-        wantsPictureCategories = options.shouldOutputPictureCategoryMask || subject != nil
+        wantsPictureCategories =
+            options.shouldOutputPictureCategoryMask || subject != nil && !options.isSubjectMapOnly
         wantsConfidences = options.shouldOutputConfidenceMasks
         wantsScores = options.shouldOutputScores
         subjectClasses = subject

@@ -47,6 +47,7 @@ package struct VideoSettings: Sendable {
     package var effects = EffectSettings()
     package var backgroundVideo: String?
     package var smoothing: Float?
+    package var keepsHoles = false
     package var fit: Fit = .stretch
     package var tileSide: Int?
     package var isVerbose = false
@@ -119,6 +120,10 @@ extension Subcommand<VideoSettings> {
                     (default: \(EffectOptions(.cutout).temporalSmoothing.shortText))
                     """,
                     \.smoothing),
+                .flag(
+                    "keep-holes", nil,
+                    "Leave small holes in the subject and specks beside it, which else are closed and dropped.",
+                    \.keepsHoles),
                 .seconds("start", "Begin at this time of the film: seconds, or 1:02:03.5.", \.reading.start),
                 .seconds("duration", "Take so much of the film.", \.reading.duration),
                 .integer(
@@ -249,6 +254,9 @@ extension VideoSettings {
         if smoothing != nil, output == .overlay, effects.edgeOptions == nil {
             throw UsageError("--smoothing goes with edges: cutout, composite, or an overlay with --edges")
         }
+        if keepsHoles, output == .overlay, effects.edgeOptions == nil {
+            throw UsageError("--keep-holes goes with edges: cutout, composite, or an overlay with --edges")
+        }
     }
 
     /// What the renderer makes. The background's picture is read.
@@ -261,6 +269,7 @@ extension VideoSettings {
         guard let effect else { throw UsageError("--output \(output.rawValue) is no film") }
         var options = EffectOptions(effect, classes: classes.map { ClassSelection($0) }, edges: effects.edgeOptions)
         if let smoothing { options.temporalSmoothing = smoothing }
+        options.closesHoles = !keepsHoles
         return options
     }
 }
