@@ -179,8 +179,12 @@ package final class Film: Sendable {
         guard text.count <= textLimit else {
             throw VideoError("\(source.name): cannot be read as video: it has more than 1 MiB of streams and tags")
         }
-        if case .signalled(SIGXCPU) = ending {
-            throw VideoError("\(source.name): cannot be read as video: what is in it is not found out within a minute")
+        // What it had told by then may be half of it.
+        if case .signalled(let signal) = ending {
+            let reason =
+                signal == SIGXCPU
+                ? "what is in it is not found out within a minute" : "ffprobe was ended by signal \(signal)"
+            throw VideoError("\(source.name): cannot be read as video: \(reason)")
         }
         if let info = VideoInfo(probed: String(decoding: text, as: UTF8.self)) { return info }
         let complaint = complaints.first

@@ -242,7 +242,7 @@ def test_codes_are_counted_as_what_they_become_before_they_do(monkeypatch):
     made = []
     unpacked = Reader.dequantised
     monkeypatch.setattr(Reader, "dequantised", lambda *given: made.append(1) or unpacked(*given))
-    with pytest.raises(ConversionError, match="layer convolution_2: .*the weights up to it take more than"):
+    with pytest.raises(ConversionError, match=r"layer convolution_2: .*the weights up to it take more than"):
         read_network(three, ".mlmodel")
     assert len(made) == 2
 
