@@ -10,6 +10,16 @@ extension Graph {
         }
     }
 
+    /// What pooling costs for one picture, in multiply-accumulate operations: each value of a window is as much as 16, which
+    /// a register does at once.
+    func poolingCost(of layer: Layer) -> Int {
+        switch layer.operation {
+        case .averagePool(let pool), .maxPool(let pool):
+            16 * shape(of: layer.output).elementCount * pool.kernel.height * pool.kernel.width
+        default: 0
+        }
+    }
+
     /// Multiply-accumulate operations for one picture.
     package var macCount: Int { layers.map(macCount(of:)).reduce(0, +) }
 

@@ -10,7 +10,7 @@ struct GraphBuilder {
     /// Each array that layers read, and the first layer that does.
     private var arrays: [(name: String, weights: Weights, key: String, fields: Fields)] = []
     private var arrayNames: Set<String> = []
-    private var macCount = 0
+    private var workCount = 0
 
     init(name: String, file: SafetensorsFile) {
         self.file = file
@@ -48,11 +48,11 @@ struct GraphBuilder {
         } catch {
             throw fields.fault(error.reason)
         }
-        // Neither factor is above 2^31, so the sum cannot overflow before it is past the limit.
-        macCount += graph.macCount(of: graph.layers[index])
-        guard macCount <= ModelLimits.macs else {
+        // No product is above 2^57, so the sum cannot overflow before it is past the limit.
+        workCount += graph.macCount(of: graph.layers[index]) + graph.poolingCost(of: graph.layers[index])
+        guard workCount <= ModelLimits.work else {
             throw fields.fault(
-                "brings the work for one picture to \(macCount) multiply-adds, limit \(ModelLimits.macs)")
+                "brings the work for one picture to \(workCount) multiply-adds, limit \(ModelLimits.work)")
         }
     }
 

@@ -20,8 +20,8 @@ package enum ModelLimits {
     package static let storedTensors = 16_384
     /// Bytes, as float32, of all tensors that are alive at one layer.
     package static let liveByteCount = 4 << 30
-    /// Multiply-accumulate operations for one picture: some minutes of a large machine.
-    package static let macs = 1 << 46
+    /// Multiply-accumulate operations for one picture, and what pooling costs in them: some minutes of a large machine.
+    package static let work = 1 << 46
     /// UTF-8 bytes of a name.
     package static let nameByteCount = 512
 }

@@ -145,6 +145,26 @@ import Testing
         #expect(reason(file) == "takes up to 1025 MiB of memory, more than the limit of 1024 MiB")
     }
 
+    @Test("Pooling over huge windows counts as work")
+    func hugePools() throws {
+        var random = SeededGenerator(seed: 2)
+        for (side, isRefused) in [(33, false), (1023, true)] {
+            var graph = Graph(name: "pool")
+            let input = graph.addInput("picture", Shape(height: 2048, width: 2048, channels: 3))
+            let pool = Pool(kernel: Extent(side), stride: Extent(1), padding: Padding(side / 2))
+            let pooled = try graph.append("pool", .maxPool(pool), [input])
+            let convolution = Convolution(weights: random.weights([2, 3, 1, 1], fanIn: 3), bias: random.bias(2))
+            graph.outputs = [try graph.append("scores", .convolution(convolution), [pooled])]
+            let writer = ModelFileWriter(graph)
+            do {
+                _ = try Model(bytes: writer.bytes, name: "pool")
+                #expect(!isRefused)
+            } catch {
+                #expect(isRefused && "\(error)".contains("brings the work for one picture to"), "\(error)")
+            }
+        }
+    }
+
     private func write(_ bytes: [UInt8], to path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         try #require(descriptor >= 0)
