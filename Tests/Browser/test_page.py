@@ -161,6 +161,7 @@ def test_result_is_saved_as_png(open_page, photo, tmp_path):
 
 def test_recording_is_saved_as_webm(open_page, tmp_path):
     page = open_page()
+    page.choose_mode("grey")  # all of the picture, so that there is something to be recorded
     page.start_camera()
     page.page.click("#record")
     page.wait(lambda: page.page.is_visible("#recording"), "sign of the recording")

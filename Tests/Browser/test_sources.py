@@ -61,7 +61,7 @@ def test_picture_comes_by(kind, open_page, tmp_path):
     quadrants(200, 120).save(path)
     page = open_page()
     drop_or_paste(page, kind, path, "image/png")
-    page.wait_for_answers(1)
+    page.wait(lambda: page.answer_count >= 1, "answer")
     assert_quadrants(page)
 
 
