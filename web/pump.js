@@ -25,6 +25,7 @@ export class Pump {
     #isBusy = false;
     #isWanted = false;
     #isPaused = false;
+    #mayBeBare;
     #isBare;
     #strain = 0;
     #lastBytes = 0;
@@ -34,7 +35,8 @@ export class Pump {
     constructor(connection, flight, hostname = globalThis.location?.hostname) {
         this.#connection = connection;
         this.#flight = flight;
-        this.#isBare = isOnThisMachine(hostname);
+        this.#mayBeBare = isOnThisMachine(hostname);
+        this.#isBare = this.#mayBeBare;
     }
 
     /** The source whose pictures are sent, or null. */
@@ -43,6 +45,9 @@ export class Pump {
         this.#source = source;
         this.#epoch += 1;
         this.#isWanted = false;
+        // Another source may be less work.
+        this.#isBare = this.#mayBeBare;
+        this.#strain = 0;
         if (!source) return;
         source.onFrame = () => this.#offer();
         if (source.isStill) this.resend();

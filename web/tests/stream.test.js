@@ -288,7 +288,7 @@ test("nothing is taken while much is unsent, or while paused", async () => {
 
 test("frames go as they are within a machine that keeps up, else as JPEG files", async () => {
     for (const hostname of ["localhost", "127.0.0.1", "[::1]"]) {
-        const { connection, flight, camera, encoder } = pumping(hostname);
+        const { connection, flight, pump, camera, encoder } = pumping(hostname);
         const send = async () => {
             camera.onFrame();
             await encoder.finish();
@@ -302,6 +302,9 @@ test("frames go as they are within a machine that keeps up, else as JPEG files",
             connection.bufferedBytes = 0;
             assert.equal(await send(), encoding);
         }
+        // Another source may be less work.
+        pump.source = camera;
+        assert.equal(await send(), "rgb");
     }
     const { connection, camera, encoder } = pumping("silhouette.example");
     camera.onFrame();
