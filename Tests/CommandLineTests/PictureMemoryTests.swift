@@ -24,7 +24,7 @@ struct PictureMemoryTests {
     /// Every output and option that has memory of its own.
     private static let options = [
         "--output mask", "--output mask --mask-size model", "--output mask --edges guided", "--output mask --shift 5.5",
-        "--output mask --fit tile", "--output cutout --fit tile --tile-side 500", "--output overlay",
+        "--output mask --fit tile", "--output cutout --fit tile --tile-side \(size.width / 6)", "--output overlay",
         "--output overlay --edges guided",
         "--output overlay --feather 8", "--output overlay --outline 3", "--output overlay --outline 3 --edges plain",
         "--output overlay -o o.jpg", "--output overlay -o o.webp",
