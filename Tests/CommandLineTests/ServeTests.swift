@@ -1,4 +1,5 @@
 import Foundation
+import Imaging
 import TestSupport
 import Testing
 
@@ -11,9 +12,15 @@ struct ServeTests {
         private let output = Pipe()
         private let errors = Pipe()
 
-        init(_ arguments: [String], in folder: String, environment: [String: String] = [:]) throws {
-            process.executableURL = URL(fileURLWithPath: Program.path)
-            process.arguments = ["serve", "-m", Program.model, "-d", "cpu"] + arguments
+        /// - Parameter addressKibibytes: What `ulimit -v` gives it.
+        init(
+            _ arguments: [String], in folder: String, environment: [String: String] = [:], addressKibibytes: Int? = nil
+        ) throws {
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            let limit = addressKibibytes.map { "ulimit -v \($0); " } ?? ""
+            process.arguments =
+                ["-c", limit + "exec \"$0\" \"$@\"", Program.path, "serve", "-m", Program.model, "-d", "cpu"]
+                + arguments
             process.currentDirectoryURL = URL(fileURLWithPath: folder)
             process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             process.standardOutput = output
@@ -54,6 +61,9 @@ struct ServeTests {
         try Program.run(executable: "/usr/bin/env", ["curl", "-sS", "--max-time", "20"] + arguments, in: folder)
     }
 
+    static let isSanitised = ["LSAN_OPTIONS", "TSAN_OPTIONS"].contains {
+        ProcessInfo.processInfo.environment[$0] != nil
+    }
     static let hasCurl = FileManager.default.isExecutableFile(atPath: "/usr/bin/curl")
 
     @Test("It prints its address and ends well by either signal", arguments: [SIGINT, SIGTERM])
@@ -79,6 +89,32 @@ struct ServeTests {
             #expect(second.errorLines.count == 1)
             #expect(second.errors.contains("port \(port) is taken"))
             #expect(second.output.isEmpty)
+            #expect(server.end(SIGTERM) == 0)
+        }
+    }
+
+    @Test(
+        "A picture that memory does not suffice for is refused, and the server goes on",
+        .enabled(if: hasCurl, "curl is not installed"),
+        .disabled(if: isSanitised, "a sanitiser takes addresses itself"),
+        arguments: [300_000, 400_000, 600_000])
+    func memoryLimit(kibibytes: Int) throws {
+        try withPage { folder in
+            try Image(size: PixelSize(width: 4000, height: 3000), format: .rgb, color: .white).write(
+                to: folder + "/large.png")
+            let server = try Running(["--port", "0", "--web", "web"], in: folder, addressKibibytes: kibibytes)
+            let code = ["-o", "answer", "-w", "%{http_code}"]
+            for query in ["output=overlay", "output=cutout&feather=8", "output=confidence", "background=blur"] {
+                let outcome = try get(
+                    code + ["--data-binary", "@large.png", "\(server.address)api/segment?\(query)"], in: folder)
+                #expect(["200", "422"].contains(outcome.text), "\(query): \(outcome.text) \(outcome.errors)")
+                if outcome.text == "422" {
+                    let text = try String(contentsOfFile: folder + "/answer", encoding: .utf8)
+                    #expect(text.contains("4000x3000 takes up to"), "\(text)")
+                }
+            }
+            let small = ["--data-binary", "@\(Program.picture)", "\(server.address)api/segment"]
+            #expect(try get(code + small, in: folder).text == "200")
             #expect(server.end(SIGTERM) == 0)
         }
     }

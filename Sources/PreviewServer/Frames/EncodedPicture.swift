@@ -23,6 +23,9 @@ final class EncodedPicture: Sendable {
         self.share = share
     }
 
+    /// What is made of a picture: masks, and what is between.
+    private static let drawnBytesPerPixel = 12
+
     private static let formats: [PayloadEncoding: ImageFormat] = [.jpeg: .jpeg, .webp: .webp, .png: .png]
 
     /// The picture, which is decoded now if it was not before. Others who want it wait.
@@ -65,8 +68,10 @@ final class EncodedPicture: Sendable {
             throw ProtocolError(.sizeMismatch, "\(width)x\(height) \(format) has \(needed) bytes, not \(payload.count)")
         }
         do throws(ImageError) {
+            try check(needed, PixelSize(width: width, height: height))
             return try Image(width: width, height: height, format: format, bytes: Array(payload))
         } catch {
+            if case .tooMuchMemory = error.reason { throw ProtocolError(.tooLarge, error.reason.description) }
             throw ProtocolError(.badPicture, error.reason.description)
         }
     }
@@ -79,7 +84,9 @@ final class EncodedPicture: Sendable {
         do throws(ImageError) {
             // What is larger than announced is refused by its header, before it takes memory.
             let limits = ImageLimits(maxPixels: width * height)
-            let image = try ImageFile.decode(payload, name: "frame", limits: limits).image
+            let image = try ImageFile.decode(payload, name: "frame", limits: limits) { claim throws(ImageError) in
+                try Self.check(claim.byteCount, claim.size)
+            }.image
             guard image.width == width, image.height == height else {
                 throw ImageError("frame", .inconsistent("\(image.width)x\(image.height)"))
             }
@@ -91,8 +98,13 @@ final class EncodedPicture: Sendable {
                     .sizeMismatch, "the picture is \(actualWidth)x\(actualHeight), its header says \(width)x\(height)")
             case .inconsistent(let size):
                 throw ProtocolError(.sizeMismatch, "the picture is \(size), its header says \(width)x\(height)")
+            case .tooMuchMemory: throw ProtocolError(.tooLarge, error.reason.description)
             default: throw ProtocolError(.badPicture, error.reason.description)
             }
         }
+    }
+
+    private static func check(_ byteCount: Int, _ size: PixelSize) throws(ImageError) {
+        try ServerMemory.check(byteCount + drawnBytesPerPixel * size.pixelCount, size)
     }
 }

@@ -321,7 +321,10 @@ final class SegmentEndpoint: Sendable {
     ) throws(ImageError) {
         let needed = memory.byteCount(claim, keptByteCount: requestByteCount)
         let available = context.options.limits.pictureByteCount
-        guard needed > available else { return }
+        guard needed > available else {
+            // The body is there already.
+            return try ServerMemory.check(needed - requestByteCount, claim.size)
+        }
         throw ImageError(
             "picture",
             .tooMuchMemory(
