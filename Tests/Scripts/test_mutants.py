@@ -134,9 +134,11 @@ def test_what_runs_ends_with_an_interruption(tmp_path):
     """The suite and what it started; the copy is mended by the next run at the latest."""
     marker = tmp_path / "child"
     code = f"""
-import sys; sys.path.insert(0, {str(ROOT / "scripts")!r})
+import signal, sys; sys.path.insert(0, {str(ROOT / "scripts")!r})
 from pathlib import Path
 from mutant_runs.runs import run
+# A background job of a script ignores it, and so would what it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 run(["sh", "-c", "sleep 100 & echo $! > {marker}.new && mv {marker}.new {marker} && wait"], Path("/"), 100)
 """
     process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True, stderr=subprocess.DEVNULL)
