@@ -259,3 +259,11 @@ def test_declared_dependencies_are_imported():
         ]
         wrong += [f"{target['name']} imports {name}, which is not declared" for name in sorted(imported - declared)]
     assert not wrong, "\n".join(wrong)
+
+
+def test_foundation_is_left_out():
+    """With it the program starts later and takes more memory. What only runs while building may have it."""
+    import_line = re.compile(r"^\s*(?:\w+ |@\w+ )*import (?:\w+ )?Foundation\b", re.M)
+    files = [path for path in (ROOT / "Sources").rglob("*.swift") if "EmbedShaders" not in path.parts]
+    assert len(files) > 300
+    assert [str(path.relative_to(ROOT)) for path in files if import_line.search(path.read_text())] == []
