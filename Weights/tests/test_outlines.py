@@ -1,4 +1,4 @@
-"""Outlines, and how well they are met."""
+"""Weights/train without PyTorch's training: outlines measured, maps brought to edges, a webcam's faults."""
 
 import sys
 
@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from conftest import WEIGHTS
 
+torch = pytest.importorskip("torch", reason="PyTorch is absent; Weights/train/requirements.txt names it")
+
 sys.path.insert(0, str(WEIGHTS / "train"))
 
+from degrade import degraded, relit  # noqa: E402
+from guided import guided  # noqa: E402
 from metrics import People, confusion, filled, outline, outline_counts, outline_score  # noqa: E402
 from store import PERSON, VOID  # noqa: E402
 
@@ -55,3 +59,32 @@ def test_figures_of_people_leave_out_pictures_where_they_are_small():
         people.add(truth, found, confusion(truth, found))
     assert people.pictures == 1
     assert people.figures() == {"people": 1.0, "outline": 1.0}
+
+
+def test_a_coarse_map_is_brought_to_the_pictures_edge():
+    picture = torch.rand(60, 60, 3, generator=torch.Generator().manual_seed(0)) * 0.02 + 0.2
+    picture[:, 30:] += torch.tensor([0.5, 0.3, 0.1])
+    coarse = torch.linspace(-1, 2, 60).clamp(0, 1).expand(60, 60)  # a ramp of 20 pixels
+    rise = lambda shares: float(shares[:, 32].mean() - shares[:, 27].mean())
+    assert rise(guided(picture, coarse, 8, 3e-4)) > 1.8 * rise(coarse)
+    # Without an edge there it is only smoothed.
+    assert rise(guided(torch.full((60, 60, 3), 0.5), coarse, 8, 3e-4)) < 1.1 * rise(coarse)
+
+
+def test_a_webcams_faults_keep_shape_and_content():
+    random = np.random.default_rng(0)
+    picture = np.zeros((65, 97, 3), np.uint8)
+    picture[20:50, 30:70] = (200, 160, 120)
+    changed = [degraded(picture, random) for _ in range(60)]
+    assert all(one.shape == picture.shape and one.dtype == np.uint8 for one in changed)
+    assert sum(not np.array_equal(one, picture) for one in changed) > 30
+    for one in changed:  # the subject stays where it is
+        assert one[22:48, 32:68].mean() > one[:15].mean() + 40
+    assert np.array_equal(degraded(picture, np.random.default_rng(5)), degraded(picture, np.random.default_rng(5)))
+
+
+def test_other_light_keeps_dark_dark():
+    picture = np.arange(256, dtype=np.uint8)[None, :, None].repeat(3, 2)
+    result = relit(picture, np.random.default_rng(0))
+    assert (np.diff(result[0].astype(int), axis=0) >= 0).all()
+    assert not np.array_equal(result, picture)
