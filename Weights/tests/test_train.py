@@ -30,15 +30,20 @@ import pack  # noqa: E402
 import prepare  # noqa: E402
 import train  # noqa: E402
 from conversion.errors import ConversionError  # noqa: E402
+from conversion.known import VOC_LABELS  # noqa: E402
 from conversion.model_file import ModelFile  # noqa: E402
 from keeper import load_checkpoint, validate  # noqa: E402
-from model import DeepLabV3, Depthwise, Pointwise, Stem, cost, upsample  # noqa: E402
+from layers import Depthwise, Pointwise, Stem, upsample  # noqa: E402
+from model import DeepLabV3, cost  # noqa: E402
 from samples import Samples  # noqa: E402
-from store import CLASSES, GRID, VOID, Store  # noqa: E402
+from store import CLASSES, GRID, PERSON, VOID, Store  # noqa: E402
+from tasks import PORTRAIT, SCENE  # noqa: E402
 from teacher import WIDE, load_teacher  # noqa: E402
 from trainee import Trainee  # noqa: E402
 
-SMALL = ("--expansion", "1", "--last", "0.5", "--head", "32", "--batch", "8")
+NARROW = [1, 1, 1, 1, 1, 1, 0.5]
+SMALL = ("--expansions", "1,1,1,1,1,1,0.5", "--head", "32", "--batch", "8")
+VIEWS = ("--views", "129,97m")
 
 
 def run_training(*arguments):
@@ -82,8 +87,8 @@ def teacher(tmp_path_factory):
     pictures = torch.rand(4, 33, 33, 3) * 2 - 1
     with torch.no_grad():
         settle_alone(net, pictures)
-        net.head.classes.weight.mul_(3)
-    facts = export.Facts(scale=[1 / 127.5], bias=[-1], order="RGB", labels=export.VOC_LABELS, name="teacher")
+        net.classes.weight.mul_(3)
+    facts = export.Facts(scale=[1 / 127.5], bias=[-1], order="RGB", labels=VOC_LABELS, name="teacher")
     path = tmp_path_factory.mktemp("teacher") / "teacher.safetensors"
     path.write_bytes(export.model_bytes(net, 65, facts, {}))
     return path
@@ -95,14 +100,15 @@ def settle_alone(net, pictures):
     for block in net.blocks:
         block.settle(x, torch.randn_like(block(x)))
         x = block(x)
-    net.head.settle(x, torch.randn(*x.shape[:-1], CLASSES))
+    net.head.settle(x)
+    net.classes.settle(net.head(x))
 
 
 @pytest.fixture(scope="module")
 def work(data, teacher, tmp_path_factory):
     """A prepared work folder."""
     folder = tmp_path_factory.mktemp("work")
-    prepare.main(["--data", str(data), "--work", str(folder), "--teacher", str(teacher)])
+    prepare.main(["--data", str(data), "--work", str(folder), "--teacher", str(teacher), *VIEWS])
     return folder
 
 
@@ -128,14 +134,14 @@ def test_validation_pictures_have_true_masks_and_are_not_trained_on(work):
 
 
 def test_the_teacher_is_asked_once_and_remembered_closely(work, teacher, monkeypatch):
-    store, asked = Store(work), prepare.Teacher(str(teacher), 1)
+    store, asked = Store(work), prepare.Teacher(str(teacher), [(129, False), (97, True)], 1)
     assert store.done[:].all()
-    probabilities = asked.answer(store.picture(5), False)
+    probabilities = asked.answer(store.picture(5))
     kept = np.exp(-store.teacher[5].astype(np.float32) / 16)
     assert np.abs(kept - probabilities).max() < 0.04
     before = os.stat(work / "teacher.bin").st_mtime_ns
     monkeypatch.setattr(prepare.Teacher, "answer", None)  # it would fail if it were asked again
-    prepare.ask_teacher(store, str(teacher), False, 1)
+    prepare.ask_teacher(store, asked)
     assert os.stat(work / "teacher.bin").st_mtime_ns == before
 
 
@@ -203,9 +209,59 @@ def test_pictures_without_masks_are_trained_on_by_the_answers_alone(data, teache
     unmasked = [index for index, entry in enumerate(store.entries) if entry["kind"] == "voc"]
     with pytest.raises(SystemExit, match=r"prepare\.py --teacher"):
         Samples(store, unmasked, 0).draw()
-    prepare.main(["--work", str(tmp_path / "work"), "--teacher", str(teacher)])
+    prepare.main(["--work", str(tmp_path / "work"), "--teacher", str(teacher), *VIEWS])
     store = Store(tmp_path / "work")
     assert Samples(store, unmasked, 0).batch(4, 65, 17)[2].max() == 1
+
+
+def test_the_share_of_people_follows_mask_and_picture(work, data):
+    """Discs of `ccp` are people by their masks; the discs of `voc` are another class, of which nobody is one."""
+    store = Store(work)
+    assert (store.done[:] == 2).all()
+    for index, entry in enumerate(store.entries):
+        if not entry["mask"]:
+            continue
+        mask, shares = store.mask(index), store.people(index) / 255
+        if entry["kind"] == "ccp":
+            assert shares[mask == PERSON].mean() > 0.6 > shares[mask == 0].mean() + 0.2
+        else:
+            assert shares[mask != VOID].mean() < 0.3 + 1e-3
+
+
+def test_outlines_are_drawn_anew_where_their_file_is_gone(work, tmp_path):
+    for name in ("index.json", "pictures.bin", "masks.bin", "teacher.bin", "done.bin"):
+        shutil.copy(work / name, tmp_path / name)
+    before = Store(work)
+    assert not Samples(Store(tmp_path), before.training(), 0, people=True).usable_now().any()
+    prepare.main(["--work", str(tmp_path)])
+    assert (tmp_path / "people.bin").read_bytes() == (work / "people.bin").read_bytes()
+    assert (Store(tmp_path).done[:] == 2).all()
+
+
+def test_samples_of_people_show_all_else_and_people(work):
+    store = Store(work)
+    index = next(i for i, entry in enumerate(store.entries) if entry["kind"] == "ccp")
+    samples = Samples(store, [index], 0, people=True, plain=True)
+    samples.refresh()
+    _, target, weight = samples.sample(index, 65, 33)
+    assert target.shape == (2, 33, 33)
+    assert np.allclose(target.sum(0), 1)
+    assert (weight == 1).all()
+    expected = np.asarray(Image.fromarray(store.people(index)).resize((33, 33), Image.BOX)) / 255
+    assert np.abs(target[1] - expected).mean() < 0.1
+
+
+def test_a_webcams_view_has_the_person_from_the_top(work):
+    store = Store(work)
+    samples = Samples(store, [0], 0, people=True, webcam=1.0)
+    store.entries[0] |= {"height": 480, "width": 640}
+    samples.presence[0, PERSON], samples.boxes[0] = True, (0.2, 1, 0.4, 0.5)
+    for _ in range(50):
+        ((y0, y1), (x0, x1)), whole = samples.view(0)
+        assert whole == ((0, 1), (0, 1))
+        assert 0 <= y0 <= 0.2 + 0.05 * (y1 - y0)
+        assert 0.2 < y1 <= 1
+        assert x0 < 0.45 < x1
 
 
 def test_bystanders_are_left_to_the_teacher(work):
@@ -222,7 +278,7 @@ def test_bystanders_are_left_to_the_teacher(work):
 
 @pytest.mark.parametrize("stride", [8, 16, 32])
 def test_the_map_has_the_output_stride(stride):
-    net = DeepLabV3(1, 0.5, 32, 16, stride)
+    net = DeepLabV3(NARROW, 32, 16, stride=stride)
     with torch.no_grad():
         logits, features, results = net(torch.zeros(1, 129, 97, 3))
     assert logits.shape == (1, 128 // stride + 1, 96 // stride + 1, CLASSES)
@@ -298,17 +354,17 @@ def test_what_is_no_teacher_is_refused(teacher, tmp_path, monkeypatch):
     path = tmp_path / "odd.safetensors"
 
     def refused(named, net, **changes):
-        facts = {"scale": [1 / 127.5], "bias": [-1], "order": "RGB", "labels": export.VOC_LABELS, "name": "odd"}
+        facts = {"scale": [1 / 127.5], "bias": [-1], "order": "RGB", "labels": VOC_LABELS, "name": "odd"}
         path.write_bytes(export.model_bytes(net, 33, export.Facts(**facts | changes), {}))
         with pytest.raises(SystemExit, match=rf"odd\.safetensors: .*{named}"):
             load_teacher(path)
 
     torch.manual_seed(1)
-    refused("block1/expand", DeepLabV3(1, 0.5, 32, 16))
+    refused("block1/expand", DeepLabV3(NARROW, 32, 16))
     wide = DeepLabV3(**WIDE)
     refused("from -1 to 1", wide, order="BGR")
     refused("from -1 to 1", wide, bias=[0])
-    refused("PASCAL VOC", wide, labels=export.VOC_LABELS[::-1])
+    refused("PASCAL VOC", wide, labels=VOC_LABELS[::-1])
     monkeypatch.setattr(export, "ACTIVATIONS", export.ACTIVATIONS | {6.0: "hardSwish"})
     refused("hardSwish, not relu6", wide)
     written = path.read_bytes()
@@ -320,7 +376,7 @@ def test_what_is_no_teacher_is_refused(teacher, tmp_path, monkeypatch):
 
 def test_layers_begin_with_results_of_a_standard_size(teacher):
     torch.manual_seed(0)
-    wide, net = load_teacher(teacher), DeepLabV3(2, 1, 32, 16)
+    wide, net = load_teacher(teacher), DeepLabV3([2, 2, 2, 2, 2, 2, 1], 32, 16)
     pictures = torch.rand(4, 65, 65, 3) * 2 - 1
     with torch.no_grad():
         logits, _, results = wide(pictures)
@@ -351,7 +407,7 @@ def test_blocks_learn_apart_from_the_teacher(work, teacher):
     torch.manual_seed(0)
     store = Store(work)
     batch = Samples(store, store.training(), 0).batch(4, 65, 17)
-    trainee = Trainee({"expansion": 2, "last": 1, "head": 256, "stem": 16}, load_teacher(teacher))
+    trainee = Trainee({"expansions": [2, 2, 2, 2, 2, 2, 1], "head": 256, "stem": 16}, load_teacher(teacher))
     trainee.meet(batch, 16, settle=True)
     steps = torch.optim.Adam(trainee.parameters(), 0.01)
     distances = []
@@ -365,10 +421,12 @@ def test_blocks_learn_apart_from_the_teacher(work, teacher):
     assert np.mean(distances[-5:]) < 0.8 * distances[0]
 
 
-def test_the_default_network_keeps_to_its_limits():
-    net = DeepLabV3()
-    multiplies, parameters = cost(net, 257)
-    assert multiplies < 725.8e6  # those of the published network at 257 x 257
+@pytest.mark.parametrize("task, size, stride, limit", [(SCENE, 257, 16, 725.8e6), (PORTRAIT, 321, 32, 400e6)])
+def test_the_networks_keep_to_their_limits(task, size, stride, limit):
+    """The limit of the scene's is the published network at 257 x 257."""
+    net = DeepLabV3(**task.network, classes=len(task.labels), stride=stride)
+    multiplies, parameters = cost(net, size)
+    assert multiplies < limit
     assert parameters * 2 < export.MAX_BYTES
 
 
@@ -426,10 +484,59 @@ def test_training_learns_stops_resumes_and_ends_in_a_model_file(work, teacher, d
         assert measured[name] == pytest.approx(value, abs=0.005), name
 
 
+def test_a_network_of_people_is_trained_and_ends_in_a_model_file_of_one_channel(work, teacher, tmp_path):
+    link_pictures(work, tmp_path)
+    common = ("--task", "portrait", "--work", tmp_path, "--teacher", teacher, *SMALL, "--stem", "16")
+    common = (*common, "--decoder", "16,16,16", "--stages", "65:32", "--warm-up", "64", "--overfit", "8")
+    run_training(*common, "--end", "240", "--apart", "80")
+    target = tmp_path / "model.safetensors"
+    export.main([str(tmp_path / "checkpoint.pt"), str(target)])
+    model = ModelFile(target)
+    assert model.document["labels"] == ["background", "person"]
+    assert model.document["name"] == PORTRAIT.model
+    assert {layer["name"] for layer in model.layers} >= {"rise1/resize", "rise3/mix"}
+    assert model.tensor("classes.weight").shape[0] == 1
+    # Its channel is the difference of the trained network's two: the labels are the same.
+    net, saved = checkpoint.read(tmp_path / "checkpoint.pt")
+    net.set_stride(saved["stride"])
+    picture = Image.fromarray(np.asarray(Image.fromarray(Store(work).picture(2)).resize((65, 65))))
+    with torch.no_grad():
+        logits = upsample(
+            net(torch.from_numpy(np.asarray(picture).copy())[None] / 127.5 - 1)[0].permute(0, 3, 1, 2), 65
+        )
+    people = (logits[0, 1] >= logits[0, 0]).numpy()
+    assert ((evaluate.Runner(target).labels(picture) == PERSON) == people).mean() > 0.99
+
+
+@pytest.mark.parametrize("steps, stride", [(1, 16), (2, 8), (3, 4)])
+def test_a_decoder_gives_a_finer_map(steps, stride):
+    net = DeepLabV3(NARROW, 32, 16, [16] * steps, 2, 32)
+    with torch.no_grad():
+        logits, features, _ = net(torch.zeros(1, 129, 97, 3))
+    assert logits.shape == (1, 128 // stride + 1, 96 // stride + 1, 2)
+    assert features.shape == (1, 5, 4, 32)
+
+
+def test_a_point_at_an_outline_weighs_more(teacher):
+    """A network that is wrong at outlines alone loses more, one that is wrong elsewhere alone loses less."""
+    trainee = Trainee(PORTRAIT.network | {"classes": 2}, load_teacher(teacher))
+    target = torch.zeros(1, 2, 33, 33)
+    target[:, 1, :, 16:], target[:, 0, :, :16] = 1, 1
+    losses = []
+    for wrong in (slice(15, 17), slice(0, 2)):
+        said = torch.where(target[:, :1] > 0.5, 4.0, -4.0)[:, 0]
+        said[:, :, wrong] *= -1
+        trainee.net.forward = lambda x, said=said: (torch.stack([said, -said], -1), x, [])
+        batch = torch.zeros(1, 33, 33, 3), target, torch.ones(1, 33, 33)
+        losses.append([float(trainee.losses(batch, "cpu", 16, False, 0, edge, False)[0]) for edge in (0, 2)])
+    assert losses[0][1] > 1.2 * losses[0][0]
+    assert losses[1][1] < losses[1][0]
+
+
 def checkpoint_of(path, **changes):
     """A checkpoint of an untrained network."""
-    shape = {"expansion": 1, "last": 0.5, "head": 32, "stem": 32}
-    content = {"network": shape, "size": 33, "stride": 16, "seen": 100, "values": torch.zeros(1)}
+    shape = {"expansions": NARROW, "head": 32, "stem": 32, "decoder": [], "classes": CLASSES}
+    content = {"task": "scene", "network": shape, "size": 33, "stride": 16, "seen": 100, "values": torch.zeros(1)}
     checkpoint.write(content | {"average_state": DeepLabV3(**shape).state_dict()} | changes, path)
     return path
 
@@ -442,14 +549,14 @@ def test_damaged_checkpoints_are_refused(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(SystemExit, match=r"checkpoint\.pt: .* damaged"):
             checkpoint.read(path)
-    for changes in ({"stride": 5}, {"size": 0}, {"network": {"expansion": 1}}, {"average_state": {}}):
+    for changes in ({"stride": 5}, {"size": 0}, {"network": {"head": 32}}, {"task": "portrait"}, {"average_state": {}}):
         with pytest.raises(SystemExit, match=r"checkpoint\.pt: .* damaged"):
             checkpoint.read(checkpoint_of(path, **changes))
 
 
 def test_a_model_file_is_made_of_finite_weights_at_a_size_that_fits(tmp_path, capsys):
-    state = DeepLabV3(1, 0.5, 32, 32).state_dict()
-    state["head.classes.bias"][0] = float("nan")
+    state = DeepLabV3(NARROW, 32, 32).state_dict()
+    state["classes.bias"][0] = float("nan")
     path, target = checkpoint_of(tmp_path / "checkpoint.pt", average_state=state), tmp_path / "m.safetensors"
     with pytest.raises(SystemExit, match=r"export\.py: layer classes: its bias holds a value that is not finite"):
         export.main([str(path), str(target)])
@@ -469,16 +576,20 @@ def test_training_goes_on_from_its_own_checkpoint_alone(tmp_path, head, end, val
         saved = checkpoint.read(path)[1]
         del saved["values"]
         checkpoint.write(saved, path)
-    shape = {"expansion": 1, "last": 0.5, "head": head, "stem": 32}
+    shape = {"expansions": NARROW, "head": head, "stem": 32, "decoder": [], "classes": CLASSES}
     with pytest.raises(SystemExit, match=rf"checkpoint\.pt.*{named}"):
-        load_checkpoint(argparse.Namespace(work=tmp_path, end=end), shape)
+        load_checkpoint(argparse.Namespace(work=tmp_path, end=end, task=SCENE), shape)
+
+
+def link_pictures(work, folder):
+    for name in os.listdir(work):
+        if name.endswith((".bin", ".json")):
+            os.symlink(work / name, folder / name)
 
 
 def two_workers(work, teacher, folder):
     """The command of a training in another work folder of the same pictures, which saves at every step."""
-    for name in os.listdir(work):
-        if name.endswith((".bin", ".json")):
-            os.symlink(work / name, folder / name)
+    link_pictures(work, folder)
     command = [sys.executable, TRAIN / "train.py", "--work", folder, "--teacher", teacher, *SMALL]
     return [*map(str, command), "--stages", "33:16", "--workers", "2", "--minutes", "0"]
 
@@ -598,6 +709,9 @@ def test_upsampling_is_that_of_the_model_file():
         ("--end", "8000", "--apart"),
         ("--hints", "0", "--apart 0"),
         ("--device", "abacus", "abacus"),
+        ("--expansions", "4,4", "one number or 7"),
+        ("--decoder", "8,8,8,8", "at most 3"),
+        ("--decoder", "8,0", "of 1 or more"),
     ],
 )
 def test_options_that_cannot_be_are_refused(option, value, named, tmp_path, capsys):
@@ -607,6 +721,14 @@ def test_options_that_cannot_be_are_refused(option, value, named, tmp_path, caps
     said = capsys.readouterr().err.splitlines()[-1]
     assert option in said
     assert named in said
+
+
+@pytest.mark.parametrize("views, named", [("513,x", "'x' is not a size"), ("512", "such as 513"), ("", "'' is not")])
+def test_views_that_cannot_be_are_refused(views, named, tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        prepare.main(["--work", str(tmp_path), "--views", views])
+    assert ended.value.code == 2
+    assert named in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The files of a training: checkpoint.pt, to go on from, and best.pt, which has only what a model file is made of.
 
+task             its name, see tasks.py
 network          the arguments of DeepLabV3
 average_state    its averaged weights
 size, stride     of the stage it was in
@@ -12,6 +13,7 @@ import io
 import torch
 from command import naming
 from model import DeepLabV3, misfit
+from tasks import TASKS
 
 
 def write(content, path):
@@ -33,6 +35,8 @@ def read(path):
     try:
         saved = torch.load(path, map_location="cpu")
         net = DeepLabV3(**saved["network"])
+        if len(TASKS[saved["task"]].labels) != saved["network"]["classes"]:
+            raise ValueError
         net.load_state_dict(saved["average_state"])
         if saved["seen"] < 0 or misfit(saved["size"], saved["stride"]):
             raise ValueError

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Measures model files on labelled pictures: what IoU and accuracy they reach.
 
-usage: evaluate.py [--data FOLDER] [--subset voc|coco] MODEL...
+usage: evaluate.py --data FOLDER [--subset voc|coco] MODEL...
 
 A model is a .safetensors model file, or a .tflite, .mlmodel or .onnx file that Weights/convert.py can read without
 flags. Each picture is stretched to the network's input (Pillow, bilinear), the labels are brought back to the picture's
 size by nearest neighbour, void pixels are not counted, and one confusion matrix over all pictures gives the figures.
-ONNX Runtime runs the network.
+Of the pictures that are people by a twentieth or more, the person IoU is told by itself, and how well outlines are met:
+the F score of the points of both outlines that lie at most 3 pixels from the other one. Of a border drawn as void the
+outline is its middle. ONNX Runtime runs the network.
 """
 
 import argparse
@@ -20,7 +22,7 @@ import numpy as np
 from command import count, ends_in_one_line
 from conversion.known import VOC_LABELS
 from conversion.model_file import ModelFile
-from metrics import MAIN, class_ious, confusion, figures, to_source
+from metrics import MAIN, People, class_ious, confusion, figures, to_source
 from PIL import Image
 from store import read_mask, read_picture
 
@@ -40,13 +42,16 @@ def main(arguments):
     options = parser.parse_args(arguments)
     pairs = find_pairs(Path(options.data), [options.subset] if options.subset else SUBSETS)
     networks = [Runner(path, options.threads) for path in options.models]
-    matrices = [evaluate(network, pairs) for network in networks]
+    matrices, people = zip(*(evaluate(network, pairs) for network in networks))
     names = [Path(path).stem for path in options.models]
     names = [name if names.count(name) == 1 else path for name, path in zip(names, options.models)]
-    print(report(names, matrices, len(pairs)))
+    print(report(names, matrices, people, len(pairs)))
     if options.json:
         ious = [dict(zip(VOC_LABELS, map(number, class_ious(matrix)))) for matrix in matrices]
-        results = {n: figures(m) | {"classes": c, "pictures": len(pairs)} for n, m, c in zip(names, matrices, ious)}
+        results = {
+            name: figures(matrix) | p.figures() | {"classes": classes, "pictures": len(pairs)}
+            for name, matrix, p, classes in zip(names, matrices, people, ious)
+        }
         Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
 
 
@@ -112,19 +117,22 @@ def open_model(path) -> ModelFile:
         return ModelFile(target)
 
 
-def evaluate(network, pairs) -> np.ndarray:
-    """The confusion matrix over all pairs. `network` has a method `labels`."""
-    matrix = 0
+def evaluate(network, pairs):
+    """(the confusion matrix over all pairs, the figures of people). `network` has a method `labels`."""
+    matrix, people = 0, People()
     for picture_path, mask_path in pairs:
         picture = read_picture(picture_path)
         truth = read_mask(mask_path, *picture.shape[:2])
-        matrix = matrix + confusion(truth, to_source(network.labels(Image.fromarray(picture)), *truth.shape))
-    return matrix
+        found = to_source(network.labels(Image.fromarray(picture)), *truth.shape)
+        one = confusion(truth, found)
+        matrix = matrix + one
+        people.add(truth, found, one)
+    return matrix, people
 
 
-def report(names, matrices, count) -> str:
+def report(names, matrices, people, count) -> str:
     """A Markdown table: a column for each model."""
-    table = [figures(matrix) for matrix in matrices]
+    table = [figures(matrix) | part.figures() for matrix, part in zip(matrices, people)]
     main_names = ", ".join(VOC_LABELS[index] for index in MAIN)
     lines = [
         f"{count} pictures, one confusion matrix",
@@ -137,6 +145,8 @@ def report(names, matrices, count) -> str:
         ("accuracy", "pixel accuracy"),
         ("main", f"mean IoU ({main_names})"),
         ("miou", "mean IoU, all classes shown"),
+        ("people", f"person IoU, the {people[0].pictures} pictures of people"),
+        ("outline", "their outlines, F score at 3 pixels"),
     ):
         lines.append(f"| {title} | " + " | ".join(f"{row[key]:.4f}" for row in table) + " |")
     ious = [class_ious(matrix) for matrix in matrices]

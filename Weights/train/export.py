@@ -18,19 +18,19 @@ import checkpoint
 import numpy as np
 import torch
 from command import count, ends_in_one_line
-from model import ACTIVATIONS, Depthwise, Pointwise, misfit, upsample
+from layers import ACTIVATIONS, Depthwise, Pointwise, upsample
+from model import TAPS, misfit
 from store import DEFAULT_WORK
+from tasks import TASKS
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from conversion.container import encode, write
 from conversion.description import describe
-from conversion.known import VOC_LABELS
 from conversion.network import Facts, Layer, Network
 from conversion.simplify import simplify
 
 INPUT = "picture"
-NAME = "silhouette-deeplabv3"
 LICENCE = "Apache-2.0"
 MAX_BYTES = 3_000_000
 # float16 keeps 11 bits: logits of about 10 move by some hundredths on the way through the layers.
@@ -46,7 +46,7 @@ def main(arguments):
     parser.add_argument("output", metavar="OUT.safetensors")
     parser.add_argument("--size", type=count, help="side of the input; default: that of the stage the training was in")
     parser.add_argument("--stride", type=count, help="output stride; default: likewise")
-    parser.add_argument("--name", default=NAME)
+    parser.add_argument("--name", help="default: that of the task's model")
     parser.add_argument("--licence", default=LICENCE)
     parser.add_argument("--upstream", default="trained by Weights/train of this project, from random weights")
     options = parser.parse_args(arguments)
@@ -58,13 +58,15 @@ def main(arguments):
     if wrong := misfit(size, stride):
         parser.error(f"--size and --stride: {wrong}")
     net.set_stride(stride)
+    one_channel(net)
+    task = TASKS[saved["task"]]
     facts = Facts(
         scale=[1 / 127.5],
         bias=[-1],
         order="RGB",
-        labels=VOC_LABELS,
+        labels=list(task.labels),
         kind="logits",
-        name=options.name,
+        name=options.name or task.model,
         licence=options.licence,
         upstream=options.upstream,
     )
@@ -74,7 +76,7 @@ def main(arguments):
     print(f"{options.output}: {len(data)} bytes, {size}x{size}, output stride {stride}, {saved['seen']} pictures seen")
     print(f"ONNX Runtime against PyTorch: relative difference at most {worst:.4f}, {same:.2%} of the labels the same")
     if len(data) > MAX_BYTES:
-        sys.exit(f"export.py: {len(data)} bytes are more than {MAX_BYTES}: set a smaller --expansion or --last")
+        sys.exit(f"export.py: {len(data)} bytes are more than {MAX_BYTES}: set smaller --expansions")
     if not worst <= TOLERANCE:
         sys.exit(f"export.py: a difference of {worst:.4f} is more than {TOLERANCE}")
     write(options.output, data)
@@ -104,24 +106,42 @@ class Writer:
         activation = ACTIVATIONS[module.limit]
         return self.add(Layer(op, name, [x], name, weight, module.bias.detach().numpy(), activation, attributes))
 
+    def resize(self, name, x, side):
+        attributes = {"size": [side] * 2, "convention": "alignCorners"}
+        return self.add(Layer("resizeBilinear", name, [x], name, attributes=attributes))
+
     def network(self, net, size):
-        x = INPUT
+        x, results, side = INPUT, [], (size + 1) // 2
         for index, block in enumerate(net.blocks):
             name, y = f"block{index + 1}", x
             for part in ("expand", "depthwise", "project"):
                 y = self.convolution(getattr(block, part), f"{name}/{part}", y)
             x = self.add(Layer("add", f"{name}/add", [x, y], f"{name}/add")) if block.adds else y
-        side = (size - 1) // net.stride + 1
-        resize = lambda name, x, side: self.add(
-            Layer("resizeBilinear", name, [x], name, attributes={"size": [side] * 2, "convention": "alignCorners"})
-        )
-        head = net.head
-        local = self.convolution(head.local, "local", x)
+            side = (side - 1) // block.depthwise.stride + 1
+            results.append((x, side))
+        local = self.convolution(net.head.local, "local", x)
         pooled = self.add(Layer("globalAveragePool", "mean", [x], "mean"))
-        pooled = resize("pooled/spread", self.convolution(head.pooled, "pooled", pooled), side)
+        pooled = self.resize("pooled/spread", self.convolution(net.head.pooled, "pooled", pooled), side)
         x = self.add(Layer("concat", "concat", [pooled, local], "concat"))
-        x = self.convolution(head.classes, "classes", self.convolution(head.join, "join", x))
-        return Network(INPUT, (size, size, 3), self.layers, resize("scores", x, size))
+        x = self.convolution(net.head.join, "join", x)
+        for number, (rise, (tap, _)) in enumerate(zip(net.rises, TAPS), 1):
+            name, (fine, larger) = f"rise{number}", results[tap]
+            x = self.convolution(rise.reduce, f"{name}/reduce", x)
+            if larger != side:
+                x, side = self.resize(f"{name}/resize", x, larger), larger
+            fine = self.convolution(rise.lateral, f"{name}/lateral", fine)
+            x = self.add(Layer("add", f"{name}/add", [x, fine], f"{name}/add", activation="relu"))
+            x = self.convolution(rise.mix, f"{name}/mix", self.convolution(rise.depthwise, f"{name}/depthwise", x))
+        x = self.convolution(net.classes, "classes", x)
+        return Network(INPUT, (size, size, 3), self.layers, self.resize("scores", x, size))
+
+
+def one_channel(net):
+    """Where there are two classes, makes the network give the difference of their logits, of which a sigmoid is what a
+    soft-max is of both: one map less to bring to the size of the picture."""
+    if len(net.classes.bias) == 2:
+        for values in (net.classes.weight, net.classes.bias):
+            values.data = values[1:] - values[:1]
 
 
 def model_bytes(net, size, facts, source) -> bytes:
@@ -149,7 +169,8 @@ def compare(data, net, size):
             expected = upsample(logits.permute(0, 3, 1, 2), size)[0].numpy()
         # As NumPy compares: what is not a number stays.
         worst = float(np.maximum(worst, np.abs(found - expected).max() / np.maximum(np.abs(expected).max(), 1)))
-        same.append(float((found.argmax(0) == expected.argmax(0)).mean()))
+        labels = [scores[0] >= 0 if len(scores) == 1 else scores.argmax(0) for scores in (found, expected)]
+        same.append(float((labels[0] == labels[1]).mean()))
     return worst, float(np.mean(same))
 
 

@@ -8,17 +8,20 @@ import checkpoint
 import numpy as np
 import torch
 from command import naming
-from metrics import confusion, figures, to_source
-from model import DeepLabV3, upsample
+from layers import upsample
+from metrics import People, confusion, figures, to_source
+from model import DeepLabV3
 from PIL import Image
 from trainee import sizes
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 # A step whose gradient is not finite is left out; after so many of them in a row there is no hope.
 ASTRAY = 50
+# The arguments of the network that the command line may change.
+NETWORK_OPTIONS = ("expansions", "head", "stem", "decoder")
 LOG_COLUMNS = (
     *("time", "pictures", "size", "stride", "rate", "loss", "distance", "pictures_per_second"),
-    *("person", "accuracy", "main", "miou"),
+    *("person", "accuracy", "main", "miou", "people", "outline"),
 )
 
 
@@ -106,8 +109,8 @@ class Keeper:
         self.values.mul_(1 - rate * self.options.decay).add_(change, alpha=-rate / (1 - BETAS[0] ** steps))
 
     def measure(self, size, stride):
-        """Logs the figures of the average on the validation pictures; gives the sum of the three that count, 0 where
-        there are no such pictures."""
+        """Logs the figures of the average on the validation pictures; gives the sum of those that count, 0 where there
+        are no such pictures."""
         overfit = self.options.overfit
         indices = self.store.training()[:overfit] if overfit else self.store.validation()
         indices = [index for index in indices if self.store.truth_known(index)]
@@ -116,9 +119,10 @@ class Keeper:
             return 0
         self.measured.load_state_dict(self.weights.state(self.average))
         self.measured.set_stride(stride)
-        measured = validate(self.measured, self.store, indices, size)
+        task = self.options.task
+        measured = validate(self.measured, self.store, indices, size, task.subject)
         self.tell(size, stride, measured)
-        return measured["person"] + measured["accuracy"] + measured["main"]
+        return sum(measured[name] for name in task.merit)
 
     def tell(self, size, stride, measured):
         """A line of the log and on the standard output."""
@@ -149,6 +153,7 @@ class Keeper:
         """Saves what is needed to go on as checkpoint.pt; then measures, and keeps the best network as best.pt."""
         options = self.options
         common = {
+            "task": options.task.name,
             "network": self.trainee.net.shape,
             "size": size,
             "stride": stride,
@@ -172,6 +177,11 @@ class Keeper:
         self.last_save = time.time()
 
 
+def written(value):
+    """The value as on the command line."""
+    return ",".join(f"{part:g}" for part in value) or "none" if isinstance(value, list) else value
+
+
 def load_checkpoint(options, shape):
     """What `save` wrote, where it is of a network of this shape and not at its end."""
     path = options.work / "checkpoint.pt"
@@ -180,23 +190,26 @@ def load_checkpoint(options, shape):
     _, saved = checkpoint.read(path)
     if "values" not in saved:
         raise SystemExit(f"{path}: it does not have what it takes to go on, as best.pt has not")
-    if saved["network"] != shape:
-        told = ", ".join(f"--{name} {saved['network'][name]}" for name in ("expansion", "last", "head"))
-        raise SystemExit(f"{path} is of a network with {told}: set these")
+    if (saved["task"], saved["network"]) != (options.task.name, shape):
+        told = (f"--{name} {written(saved['network'][name])}" for name in NETWORK_OPTIONS)
+        raise SystemExit(f"{path} is of a network with --task {saved['task']} {' '.join(told)}: set these")
     if saved["seen"] >= options.end:
         raise SystemExit(f"{path} has seen {saved['seen']} pictures and is at its end: set a larger --end to go on")
     return saved
 
 
 @torch.no_grad()
-def validate(net, store, indices, size):
-    """The figures of a network on pictures of the store, stretched to its input."""
-    device, matrix = next(net.parameters()).device, 0
+def validate(net, store, indices, size, subject=None):
+    """The figures of a network on pictures of the store, stretched to its input. `subject`: as that of a task."""
+    device, matrix, people = next(net.parameters()).device, 0, People()
     for index in indices:
         picture = np.asarray(Image.fromarray(store.picture(index)).resize((size, size), Image.BILINEAR))
         tensor = torch.from_numpy(picture.copy())[None].to(device).float() / 127.5 - 1
         logits = upsample(net(tensor)[0].permute(0, 3, 1, 2), size)
         labels = logits[0].argmax(0).cpu().numpy()
         truth = store.mask(index)
-        matrix = matrix + confusion(truth, to_source(labels, *truth.shape))
-    return figures(matrix)
+        found = to_source(labels if subject is None else labels * subject, *truth.shape)
+        one = confusion(truth, found)
+        matrix = matrix + one
+        people.add(truth, found, one)
+    return figures(matrix) | people.figures()

@@ -4,7 +4,8 @@
     pictures.bin    8-bit RGB, one picture after another
     masks.bin       8-bit class indices, 255 = void, of the pictures that have a mask
     teacher.bin     8-bit log-probabilities, CLASSES x GRID x GRID a picture, in steps of -1 / LOG_STEPS
-    done.bin        1 for each picture that the teacher has answered
+    people.bin      8-bit share of people in every pixel, from the mask, the answer and the picture's edges (prepare.py)
+    done.bin        1 for each picture that the teacher has answered, 2 where people.bin has it too
 
 The grid spans the picture from corner to corner: cell (0, 0) is its first pixel, the last cell its last.
 """
@@ -19,6 +20,7 @@ from PIL import Image
 
 CLASSES = 21
 VOID = 255
+PERSON = 15
 GRID = 33
 ANSWER = (CLASSES, GRID, GRID)
 LOG_STEPS = 16
@@ -80,10 +82,12 @@ class Store:
             raise SystemExit(f"{self.folder}/index.json: damaged; remove it and run prepare.py again") from None
         self.pictures = self.map_file("pictures.bin", picture)
         self.masks = self.map_file("masks.bin", mask) if mask else None
-        self.teacher = self.done = None
+        self.teacher = self.done = self.people_shares = None
         if (self.folder / "done.bin").exists():
             self.teacher = self.map_file("teacher.bin", *(len(self), *ANSWER))
             self.done = self.map_file("done.bin", len(self))
+        if (self.folder / "people.bin").exists():
+            self.people_shares = self.map_file("people.bin", picture // 3)
 
     def __len__(self):
         return len(self.entries)
@@ -93,7 +97,8 @@ class Store:
         path, expected = self.folder / name, math.prod(shape)
         size = path.stat().st_size if path.exists() else 0
         if size != expected or not size:
-            made = "teacher.bin and done.bin" if name in ("teacher.bin", "done.bin") else "index.json"
+            answers = ("teacher.bin", "people.bin", "done.bin")
+            made = f"{name} and done.bin" if name in answers else "index.json"
             raise SystemExit(f"{path}: {size} bytes, not {expected}; remove {made} and run prepare.py again")
         return np.memmap(path, np.uint8, "r", shape=shape)
 
@@ -110,6 +115,12 @@ class Store:
             return None
         shape = (entry["height"], entry["width"])
         return self.masks[entry["mask_at"] : entry["mask_at"] + shape[0] * shape[1]].reshape(shape)
+
+    def people(self, index) -> np.ndarray:
+        """Height x width: the share of people in each pixel, 255: all of it."""
+        entry = self.entries[index]
+        shape, at = (entry["height"], entry["width"]), entry["at"] // 3
+        return self.people_shares[at : at + shape[0] * shape[1]].reshape(shape)
 
     def truth_known(self, index) -> bool:
         """Whether the picture has a mask that is true everywhere."""

@@ -5,9 +5,10 @@ import numpy as np
 import torch
 from conversion.known import VOC_LABELS
 from conversion.model_file import ModelFile
-from model import ACTIVATIONS, DeepLabV3
+from layers import ACTIVATIONS
+from model import DeepLabV3
 
-WIDE = {"expansion": 6.0, "last": 6.0, "head": 256, "stem": 32}
+WIDE = {"expansions": 6.0, "head": 256, "stem": 32}
 
 
 def load_teacher(path) -> DeepLabV3:

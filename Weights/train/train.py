@@ -20,20 +20,22 @@ import sys
 import threading
 from pathlib import Path
 
-# Waiting threads sleep: spinning is what makes training on a busy machine slow. Before torch is loaded.
+# Waiting threads sleep: spinning is what makes training on a busy machine slow. NumPy's small products need one thread:
+# with more a sample takes twenty times as long there. Before both are loaded.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import torch
 from command import amount, count, ends_in_one_line, natural, number
-from keeper import Keeper, left, load_checkpoint, stage_at
-from model import STEM, misfit
+from keeper import NETWORK_OPTIONS, Keeper, left, load_checkpoint, stage_at
+from model import DeepLabV3, misfit
 from samples import Samples
 from store import DEFAULT_WORK, Store
+from tasks import TASKS
 from teacher import load_teacher
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 from trainee import Trainee, Weights
 
-STAGES = "193:16:40000,257:16"
 ENDINGS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -44,6 +46,7 @@ def main(arguments):
     )
     parser.add_argument("--work", default=DEFAULT_WORK, help=f"default {DEFAULT_WORK}")
     parser.add_argument("--teacher", required=True, metavar="FILE.safetensors", help="the teacher's model file")
+    parser.add_argument("--task", choices=TASKS, default="scene", help="what is learnt; default scene")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     parser.add_argument("--workers", type=count, default=1, help="processes that share each step; one a core is best")
     parser.add_argument("--threads", type=count, default=1, help="threads of each")
@@ -53,34 +56,51 @@ def main(arguments):
     parser.add_argument(
         "--stages",
         type=read_stages,
-        default=STAGES,
-        help=f"SIZE:STRIDE:UNTIL of each stage, UNTIL in pictures seen; default {STAGES}",
+        help="SIZE:STRIDE:UNTIL of each stage, UNTIL in pictures seen; default: the task's",
     )
     parser.add_argument(
-        "--expansion", type=number(float, 0.1, 100), default=4, help="channels inside a block for each one before it"
+        "--expansions",
+        type=numbers(number(float, 0.1, 100)),
+        help="channels inside a block for each one before it: of each group of blocks, or one number for all",
     )
-    parser.add_argument("--last", type=number(float, 0.1, 100), default=3.6, help="likewise for the last block")
-    parser.add_argument("--head", type=count, default=256, help="channels behind MobileNetV2")
+    parser.add_argument("--head", type=count, help="channels behind MobileNetV2")
+    parser.add_argument("--stem", type=count, help="channels of the first convolution")
+    parser.add_argument(
+        "--decoder", type=numbers(count), metavar="N,N,N|none", help="channels of the decoder at strides 16, 8 and 4"
+    )
     parser.add_argument("--rate", type=amount, default=0.02, help="learning rate for 16 pictures a step")
     parser.add_argument("--decay", type=amount, default=0.003, help="weight decay")
     parser.add_argument("--warm-up", type=count, default=500, help="pictures until the rate is reached")
     parser.add_argument("--end", type=count, default=96_000, help="pictures; the learning rate falls to 0 until then")
     parser.add_argument("--apart", type=natural, default=8000, help="pictures until the blocks are trained as one")
-    parser.add_argument("--hints", type=amount, default=20, help="weight of the distance to the teacher; falls to 0")
-    parser.add_argument("--focus", type=amount, default=1, help="how much more a pixel weighs that is no background")
-    parser.add_argument(
-        "--crop", type=number(float, 0.1, 1), default=0.5, help="smallest share of a side that is cut out"
-    )
-    parser.add_argument(
-        "--pasted", type=number(float, 0, 1), default=0.5, help="share of samples with objects of another picture"
-    )
+    share = number(float, 0, 1)
+    for name, kind, text in (
+        ("hints", amount, "weight of the distance to the teacher; falls to 0, with the square of what is left"),
+        ("focus", amount, "how much more a pixel weighs that is no background"),
+        ("edge", amount, "how much more a pixel weighs that lies at an outline"),
+        ("crop", number(float, 0.1, 1), "smallest share of a side that is cut out"),
+        ("pasted", share, "share of samples with objects of another picture"),
+        ("webcam", share, "share of people seen as a webcam sees them"),
+    ):
+        parser.add_argument(f"--{name}", type=kind, help=f"{text}; default: the task's")
     parser.add_argument("--minutes", type=amount, default=5, help="between checkpoints")
     parser.add_argument(
         "--overfit", type=count, metavar="N", help="a trial: N pictures only, without any change to them"
     )
     parser.add_argument("--seed", type=natural, default=0)
     options = parser.parse_args(arguments)
-    options.work = Path(options.work).expanduser()
+    options.work, options.task = Path(options.work).expanduser(), TASKS[options.task]
+    for name in ("hints", "focus", "edge", "crop", "pasted", "webcam"):
+        if getattr(options, name) is None:
+            setattr(options, name, getattr(options.task, name))
+    options.stages = options.stages or read_stages(options.task.stages)
+    changes = {name: getattr(options, name) for name in NETWORK_OPTIONS}
+    changes = {name: value for name, value in changes.items() if value is not None}
+    shape = options.task.network | changes | {"classes": len(options.task.labels)}
+    try:
+        options.network = DeepLabV3(**shape).shape
+    except ValueError:
+        parser.error("--expansions has one number or 7, --decoder at most 3")
     if options.workers > 1 and (options.loaders or options.device != "cpu"):
         parser.error("--loaders and --device are for one worker: leave out --workers")
     if options.apart >= options.end:
@@ -94,6 +114,11 @@ def main(arguments):
     if not options.resume and (options.work / "checkpoint.pt").exists():
         parser.error(f"{options.work}/checkpoint.pt exists: go on with --resume, or remove it to begin anew")
     run(options)
+
+
+def numbers(kind):
+    """An argument of argparse: several of a kind, with commas between them; "none": none of them."""
+    return lambda text: [] if text == "none" else [kind(part) for part in text.split(",")]
 
 
 def read_stages(text):
@@ -169,11 +194,11 @@ def run(options):
 
 
 def new_trainee(options):
-    shape = {"expansion": options.expansion, "last": options.last, "head": options.head, "stem": STEM}
-    trainee, store = Trainee(shape, load_teacher(options.teacher)), Store(options.work)
+    trainee, store = Trainee(options.network, load_teacher(options.teacher)), Store(options.work)
     size, stride = stage_at(options.stages, 0)
     # The same pictures in every process and every time.
-    trainee.meet(Samples(store, store.training(), [options.seed]).batch(16, size, 5), stride, not options.resume)
+    samples = Samples(store, store.training(), [options.seed], options.task.subject is not None)
+    trainee.meet(samples.batch(16, size, 5), stride, not options.resume)
     return trainee
 
 
@@ -219,8 +244,8 @@ def work_along(options, trainee, weights, shared, rank, keeper):
     for size, stride, batch in batches:
         gradient.zero_()
         apart = int(shared.state[0]) < options.apart
-        losses = trainee.losses(batch, options.device, stride, apart, options.focus, options.hints > 0)
-        weight = options.hints * left(options, int(shared.state[0]))
+        losses = trainee.losses(batch, options.device, stride, apart, options.focus, options.edge, options.hints > 0)
+        weight = options.hints * left(options, int(shared.state[0])) ** 2
         (losses[0] + weight * losses[1]).backward()
         shared.barrier.wait()
         if keeper is not None:
@@ -243,10 +268,11 @@ class Batches(IterableDataset):
         store = Store(options.work)
         indices = store.training()[: options.overfit] if options.overfit else store.training()
         seed = [options.seed, self.rank, loader.id if loader else 0, int(self.state[0])]
-        samples = Samples(store, indices, seed, options.crop, options.pasted, plain=bool(options.overfit))
+        people, plain = options.task.subject is not None, bool(options.overfit)
+        samples = Samples(store, indices, seed, people, options.crop, options.pasted, options.webcam, plain)
         while True:
             size, stride = stage_at(options.stages, int(self.state[0]))
-            yield size, stride, samples.batch(options.batch, size, (size - 1) // 4 + 1)  # the loss: every fourth pixel
+            yield size, stride, samples.batch(options.batch, size, (size - 1) // options.task.cell + 1)
 
 
 if __name__ == "__main__":

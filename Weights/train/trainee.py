@@ -1,10 +1,17 @@
 """What is trained: the network and its losses, and its parameters as one vector."""
 
 import torch
-from model import DeepLabV3, upsample
+from layers import upsample
+from model import DeepLabV3
 from operators import distance
 from torch import nn
 from torch.nn import functional
+
+# Once the blocks are trained as one, one of so many pictures of a batch is compared with the teacher, which takes a
+# third of a step's time.
+HINTED = 2
+# Points of the loss to and fro that count as around a point.
+EDGE = 9
 
 
 class Weights:
@@ -73,26 +80,32 @@ class Trainee(nn.Module):
         for net in (self.net, *self.teachers):
             net.set_stride(stride)
 
-    def losses(self, batch, device, stride, apart, focus=0, hints=True):
+    def losses(self, batch, device, stride, apart, focus=0, edge=0, hints=True):
         """Of a batch of `Samples`: by pixel, and the distance to what the teacher finds after each block.
 
         - apart: whether each block is given what the teacher has found before it, not what the block before it gives
         - focus: how much more a pixel weighs that is no background than one that is
+        - edge: how much more a pixel weighs around which background and all else are in balance
         """
         pictures, target, known = (torch.as_tensor(part).to(device) for part in batch)
         pictures = normalised(vary_colours(pictures.float()))
         self.set_stride(stride)
-        separation = pictures.new_zeros(())
+        separation, asked = pictures.new_zeros(()), len(pictures) if apart else -(-len(pictures) // HINTED)
         if hints or apart:
             with torch.no_grad():
-                wanted_logits, wanted_features, wanted = self.teachers[0](pictures)
+                wanted_logits, wanted_features, wanted = self.teachers[0](pictures[:asked])
         logits, features, found = self.net.apart(pictures, wanted) if apart else self.net(pictures)
         if hints or apart:
-            pairs = list(zip((*found, logits, features), (*wanted, wanted_logits, wanted_features), self.spreads))
+            own = [maps[:asked] for maps in (*found, logits, features)]
+            pairs = zip(own, (*wanted, wanted_logits, wanted_features), self.spreads)
             distances = [distance(*three) for three in pairs if three[0].shape == three[1].shape]
             separation = torch.stack(distances).mean()
         scores = functional.log_softmax(upsample(logits.permute(0, 3, 1, 2), target.shape[-1]), 1)
-        weight = known * (1 + focus * (1 - target[:, 0]))
+        weight = 1 + focus * (1 - target[:, 0])
+        if edge:
+            around = functional.avg_pool2d(target[:, :1], EDGE, 1, EDGE // 2, count_include_pad=False)[:, 0]
+            weight = weight + edge * 4 * around * (1 - around)
+        weight = known * weight
         loss = (-(target * scores).sum(1) * weight).sum() / weight.sum().clamp(min=1)
         return loss, separation
 
