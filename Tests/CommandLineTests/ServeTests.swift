@@ -97,7 +97,7 @@ struct ServeTests {
         "A picture that memory does not suffice for is refused, and the server goes on",
         .enabled(if: hasCurl, "curl is not installed"),
         .disabled(if: isSanitised, "a sanitiser takes addresses itself"),
-        arguments: [300_000, 400_000, 600_000])
+        arguments: [600_000, 900_000])
     func memoryLimit(kibibytes: Int) throws {
         try withPage { folder in
             try Image(size: PixelSize(width: 4000, height: 3000), format: .rgb, color: .white).write(
